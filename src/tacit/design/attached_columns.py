@@ -54,8 +54,7 @@ class Offset:
 class Unit:
     """The column that names the privacy unit of a record, and the number of records a unit keeps.
 
-    A unit keeps the records with the smallest `order` cells, or, without `order`, those with the
-    smallest hash of their own content. The place in the file plays no part.
+    Kept are records with the smallest `order` cells, else with the smallest hash of their content, wherever they stand.
     """
 
     column: str

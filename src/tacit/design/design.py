@@ -1,9 +1,8 @@
 """The design: how a record becomes a vector of bounded numbers, in public facts only.
 
-A design column is a product of factors, functions of one cell each, with public bounds. Its value
-v is clipped into [lower, upper] and mapped to u = (v - center) / scale. The vector of all u,
-without the intercept, is shrunk to norm `feature_norm` where it is longer; the intercept then adds
-a coordinate 1. Coefficients return to the user's scale by the inverse map.
+A design column is a product of factors, functions of one cell each, with public bounds. Its value v is clipped into
+[lower, upper] and mapped to u = (v - center) / scale. The vector of all u, without the intercept, is shrunk to norm
+`feature_norm` where it is longer; the intercept then adds a coordinate 1. Coefficients return by the inverse map.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rules for a cell, and factors: the functions of one cell whose products are the design's columns.
 
-A rule clips a cell and replaces a missing one; without a declared substitute, a missing cell or an
-undeclared label makes the record invalid.
+A rule clips a cell and replaces a missing one; without a declared substitute the record is invalid.
 """
 
 from __future__ import annotations
@@ -162,8 +161,7 @@ Factor = Numeric | Indicator | Power | Transform | Spline | Between | Missing
 
 def require_declared(factor: Factor, levels: Mapping[str, Sequence[str]], cells: Mapping[str, Cell]) -> None:
     """Refuse a factor that needs more than is declared of its column."""
-    # Indicators leave out the reference level; without the declared levels a label that was never
-    # declared could not be told from it.
+    # Indicators leave out the reference level; without levels no undeclared label could be told from it.
     if isinstance(factor, Indicator) and factor.column not in levels:
         raise SchemaError(f"The levels of {quoted(factor.column)} are not declared.")
     if isinstance(factor, Indicator | Numeric):
@@ -173,8 +171,7 @@ def require_declared(factor: Factor, levels: Mapping[str, Sequence[str]], cells:
         raise SchemaError(f"The bounds of {quoted(factor.column)} are not declared.")
     if isinstance(factor, Missing) and cell.missing is None:
         raise SchemaError(f"Nothing is declared for missing cells of {quoted(factor.column)}.")
-    bounds = (cell.lower, cell.upper)
-    if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != bounds:
+    if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != (cell.lower, cell.upper):
         raise SchemaError(f"A spline of {quoted(factor.column)} must reach from bound to bound.")
     if isinstance(factor, Transform):
         require_domain(factor, cell)

@@ -69,12 +69,10 @@ class Polynomial:
 class RandomFourier:
     """√(1/count)·(cos w·u, sin w·u) for `count` random frequencies w ~ N(0, I / scale²).
 
-    The inner product of two rows of features approaches the Gaussian kernel
-    exp(-‖u - v‖² / (2 scale²)) as `count` grows. The frequencies are public: they come from `seed`
-    by a fixed integer generator, the same on every machine, and protect nothing.
+    The inner product of two rows of features approaches the Gaussian kernel exp(-‖u - v‖² / (2 scale²)) as `count`
+    grows. The frequencies are public: they come from `seed`, the same on every machine, and protect nothing.
 
-    Guarantee: ‖φ(u)‖ = 1 for every u, since cos² + sin² = 1. The frequencies depend on seed, scale, count and the
-    number of columns alone.
+    Guarantee: ‖φ(u)‖ = 1 for every u, since cos² + sin² = 1. Frequencies depend on the fields and the width alone.
 
     Rahimi & Recht, "Random features for large-scale kernel machines", NeurIPS 2007.
     """
@@ -110,9 +108,8 @@ class Custom:
     bounds where there are any), and returns a vector of always the same length. A row on which it
     fails, or returns something else or no finite numbers, is an invalid record.
 
-    Guarantee: the function never sees two rows at once. It must not remember rows itself: a function that does breaks
-    the guarantee of the release. ‖φ(x)‖ <= row_norm, whatever the function returns. No message carries what the
-    function raised.
+    Guarantee: the function never sees two rows at once. One that remembers rows itself breaks the guarantee of the
+    release. ‖φ(x)‖ <= row_norm, whatever the function returns. No message carries what the function raised.
 
     `features` is the length of the result; None: found by calling the function on a public row.
     `label` is the name in the stored fit, by default the function's own; no function is stored.

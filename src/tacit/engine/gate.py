@@ -12,16 +12,12 @@ from tacit.mechanisms.query_responder import Responder
 class PlannedGate:
     """Answers the plan's steps in their order, each as often as it was reserved, and no more.
 
-    Guarantee
-    ---------
-    - A query of another kind than the next reserved step, or beyond the last, is refused before a record is touched.
+    Guarantee: a query of another kind than the next step, or beyond the last, is refused before a record is touched.
     """
 
     def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
-        self._responder = responder
-        self._progress = progress
+        self._responder, self._progress, self._asked = responder, progress, 0
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
-        self._asked = 0
 
     def ask(self, query: Query) -> Answer:
         """Answer the next reserved step."""
@@ -45,13 +41,11 @@ class OpenGate:
     def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
         if plan.private:
             raise PlanViolation("A private plan cannot be run through the open gate.")
-        self._responder = responder
-        self._progress = progress
+        self._responder, self._progress, self._asked = responder, progress, 0
         # Products may round, by no more than a float's precision.
         finest = max(1, min(2**50, 2 * LARGEST_TOTAL // plan.records))
         # A power of two, so that a count is the whole number that it is.
         self._price = Price(1 << (finest.bit_length() - 1), 0)
-        self._asked = 0
 
     def ask(self, query: Query) -> Answer:
         """Answer exactly, up to the rounding of the lattice."""

@@ -37,10 +37,8 @@ class LedgerWarning(UserWarning):
 class Refusals:
     """What invalid records do in one fit ("error", "zero"), and whose log is told of a refusal.
 
-    Guarantee
-    ---------
-    - Inside a ledger, no record is refused for its content, unless its curator allowed it.
-    - Where it is allowed, the log of the ledger holds the refusal before it is raised.
+    Guarantee: inside a ledger, no record is refused for its content, unless its curator allowed it. Where it is
+    allowed, the log of the ledger holds the refusal before it is raised.
     """
 
     invalid_rows: str
@@ -88,10 +86,8 @@ class Refusals:
 def require_declared(what: str, how: str) -> None:
     """Refuse, inside a ledger, what would be read off the records for want of a declaration."""
     if active_ledger() is not None:
-        raise SettingError(
-            f"Inside a ledger {what} must be declared with {how}: to read them off the records "
-            "would be an answer about single records, free of charge."
-        )
+        why = "to read them off the records would be an answer about single records, free of charge"
+        raise SettingError(f"Inside a ledger {what} must be declared with {how}: {why}.")
 
 
 @dataclass(frozen=True)
@@ -107,12 +103,7 @@ class Charged:
         return None if answer is None else release_from_json(plan, answer)
 
     def settle(self, release: Release) -> None:
-        """Note the digest of the finished release; costs nothing.
-
-        Guarantee
-        ---------
-        - What was paid for is not lost: where the ledger cannot be written, a warning says so.
-        """
+        """Note the release's digest. Guarantee: what was paid for is not lost: an unwritable ledger only warns."""
         parts = {"coefficients": plain(release.coefficients()), "certificate": Certificate.issue(release).digest}
         try:
             self.ledger.commit(self.reservation, digest_of(parts), self._answer(release))
@@ -134,11 +125,8 @@ class Charged:
 def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
     """Reserve a plan with the active ledger; None where there is none.
 
-    Guarantee
-    ---------
-    - When this returns, the charge is durable, whatever happens to the run.
-    - Within a ledger, a run that is not private is refused, and so is one without a μ.
-    - Nothing that is written down is read from a record: of `data` only the path of a file is.
+    Guarantee: when this returns, the charge is durable, whatever happens to the run. Within a ledger, a run that is not
+    private is refused, and so is one without a μ. Nothing written down is of a record: of `data` only a file's path is.
     """
     ledger = active_ledger()
     if ledger is None:

@@ -24,11 +24,9 @@ def margins(
 ) -> Iterator[NDArray[np.float64]]:
     """Linear predictor of every record; NaN where a needed value is missing or undeclared.
 
-    `coefficients` are on the user's scale, the intercept first. Where `shifted`, the design's
-    offset is added, read from the records as it was in the fit.
+    `coefficients` are on the user's scale, the intercept first. Where `shifted`, the records' offset is added.
     """
-    intercept = coefficients[0] if design.intercept else 0.0
-    slopes = coefficients[int(design.intercept) :]
+    intercept, slopes = (coefficients[0], coefficients[1:]) if design.intercept else (0.0, coefficients)
     wide = -1, *(1,) * (slopes.ndim - 1)
     for values, term, valid in _blocks(data, design, shifted=shifted):
         predictors = values @ slopes + intercept + term.reshape(wide)

@@ -31,9 +31,8 @@ from tacit.solvers.signal import plan_warnings
 class Table:
     """Opened records: their names and number, and the way to a run. Private: what it holds.
 
-    `response` are labels, or the name of a column; None where the design names it. `attached` are
-    weights, exposures and units by the caller's name for them. Fewer than `fewest` records are
-    refused; it is 0 where their number is private and may not be told.
+    `response` are labels, or the name of a column; None where the design names it. `attached` are weights, exposures
+    and units by the caller's name for them. Fewer than `fewest` records are refused; it is 0 where n is private.
     """
 
     def __init__(
@@ -45,14 +44,12 @@ class Table:
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
     ) -> None:
-        self._data = data
-        self._fewest = fewest
+        self._data, self._fewest, self._progress = data, fewest, progress
         self._source = open_source(data, response, attached=attached, fewest=fewest)
         self.names: tuple[str, ...] = self._source.names
         self.response: str | None = self._source.response
         self.attached: Mapping[str, str] = attached_names(self._source)
         self.column_types: Mapping[str, str] = column_types(self._source)
-        self._progress = progress
         self._store: Store | None = None
 
     @property
@@ -88,13 +85,10 @@ class Table:
 
         `plan_for` makes the plan for a number of records, None where they are not counted yet.
 
-        Guarantee
-        ---------
-        - What public facts can refuse is refused before the first record is read.
-        - Warnings are of public facts alone, and come before anything is spent.
+        Guarantee: what public facts can refuse is refused before the first record is read. Warnings are of public facts
+        alone, and come before anything is spent.
         """
-        known = self.known_records(design)
-        plan = plan_for(known)
+        plan = plan_for(known := self.known_records(design))
         cautions, exact = plan.cautions(), not plan.private
         with refusals.logged():
             self.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=seed)
@@ -103,10 +97,8 @@ class Table:
             cautions = plan.cautions()
         warned = [*warned, *plan_warnings(plan)]
         if plan.design.width > plan.records:
-            warned.append(
-                f"There are more coefficients ({plan.design.width}) than records: many fit equally "
-                "well, and this is one of them. Use fewer columns, or l2=…"
-            )
+            many = "many fit equally well, and this is one of them. Use fewer columns, or l2=…"
+            warned.append(f"There are more coefficients ({plan.design.width}) than records: {many}")
         for text in warned:
             warnings.warn(text, UserWarning, stacklevel=4)
         for text in cautions:
@@ -118,9 +110,7 @@ class Table:
     def admit(self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
 
-        Guarantee
-        ---------
-        - Inside a ledger that its curator did not open for it, none is refused for its content.
+        Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
         self._store = admit(
@@ -136,12 +126,9 @@ class Table:
     def run(self, plan: Plan, *, seed: int | None) -> Release:
         """Run a plan over the admitted records.
 
-        Guarantee
-        ---------
-        - The solver sees answers of the reserved plan and nothing else.
-        - The release costs `plan.events()`, whatever the records are.
-        - Within a ledger, the charge is durable before the first answer is computed.
-        - The same request under the same key of a ledger is answered from it, at no charge.
+        Guarantee: the solver sees answers of the reserved plan and nothing else. The release costs `plan.events()`,
+        whatever the records are. Within a ledger, the charge is durable before the first answer is computed. The same
+        request under the same key of a ledger is answered from it, at no charge.
         """
         store = self._admitted()
         # Before anything is charged: a wide sparse table cannot be mapped.
@@ -188,9 +175,7 @@ class Table:
             self._store = None
 
     def __enter__(self) -> Table:
-        """Open the table for one run."""
         return self
 
     def __exit__(self, *failure: object) -> None:
-        """Forget the records, whatever happened."""
         self.close()

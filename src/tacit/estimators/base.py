@@ -38,10 +38,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     A class of models says what its response is (`_response`), which loss it minimises (`_loss`), which further facts
     are public (`_facts`) and what its fitted attributes are (`_store`).
 
-    Guarantee
-    ---------
-    - Whatever settings and public facts can refuse is refused before a record is read, and costs nothing.
-    - What `fit` stores is a function of the release, which was paid for, and of public facts.
+    Guarantee: whatever settings and public facts can refuse is refused before a record is read, and costs nothing. What
+    `fit` stores is a function of the release, which was paid for, and of public facts.
     """
 
     fit_intercept: bool = True
@@ -67,8 +65,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             Whose record each one is; needs `max_rows_per_unit`. The guarantee then is for all
             records of a unit together.
         order
-            Of a unit's records those with the smallest entries are used; without it, those with
-            the smallest hash of their content.
+            A unit's records with the smallest entries are used; without it, those with the smallest hash.
         """
         return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
 
@@ -82,10 +79,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return Results(self.release_)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take along the active ledger, which a copy must charge, and the certificate.
-
-        The certificate names the versions that drew the noise: those of this process.
-        """
+        """Take along the active ledger, which a copy must charge, and the certificate, with this process's versions."""
         if "release_" in vars(self):
             _ = self.certificate_
         state = dict(super().__getstate__())
@@ -133,7 +127,6 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)
                 names, columns = table.names, table.attached
                 self.n_features_in_ = len(names)
-                # Sparse matrices of scipy keep their zeros.
                 design_of = partial(self._design, names, columns=columns, sparse=hasattr(X, "tocsr"))
                 if stand_ins:
                     cases = [(design_of(each), self._loss(each)) for each in stand_ins]
@@ -194,8 +187,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
             shifted=not sparse,
             feature_map=self.feature_map,
         )
-        attached = self._declared().attached(columns, self._class_weights(response))
-        return replace(design, attached=attached)
+        return replace(design, attached=self._declared().attached(columns, self._class_weights(response)))
 
     def _design_facts(self, design: Design) -> list[PublicFact]:
         facts: dict[str, Any] = {}
@@ -248,8 +240,7 @@ class LinearModel(RegressionParameters, Model):
         if design.feature_map is not None:
             # A matrix has columns without names of their own.
             inputs = tuple(replace(column, name=f"x{j}") for j, column in enumerate(design.inputs))
-            by_position = replace(design, inputs=inputs)
-            return np.concatenate(list(margins(values, by_position, coefficients)))
+            return np.concatenate(list(margins(values, replace(design, inputs=inputs), coefficients)))
         if self.plan_.locating is not None:
             # Found bounds may be narrow: records beyond them act as they did in the fit.
             values = np.clip(values, *np.array([(c.lower, c.upper) for c in design.columns]).T)

@@ -153,10 +153,8 @@ class LinearSVC(Classifier):
 
     def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
         if len(labels) > 2:
-            raise SettingError(
-                "LinearSVC separates two classes. Only binary classification is supported; for "
-                "more use LogisticRegression, or declare two with classes=…"
-            )
+            more = "for more use LogisticRegression, or declare two with classes=…"
+            raise SettingError(f"LinearSVC separates two classes. Only binary classification is supported; {more}")
         return Binary.of(name, labels)
 
     def _loss(self, _response: Response) -> Loss:

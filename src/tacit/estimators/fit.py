@@ -68,8 +68,7 @@ class Fit(ResultsMixin):
         if self.release is None:
             raise SettingError("A stored fit keeps no intervals of predictions; ask for them before it is kept.")
         design, results = self.stored.design, Results(self.release)
-        unit = np.eye(design.width)
-        rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, unit)])
+        rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, np.eye(design.width))])
         shift = np.concatenate([np.empty(0), *offsets(data, design)])
         return results.get_prediction(rows, partial(predicted, design.response), shift)
 
@@ -118,8 +117,7 @@ def _estimates(release: Release) -> Estimates:
     if not results.offered:
         return Estimates(terms, reliability=reliability)
     found = results.coefficients
-    columns = (found.sampling, found.privacy, found.degrees)
-    scatter = Scatter(*(tuple(column.tolist()) for column in columns))
+    scatter = Scatter(*(tuple(column.tolist()) for column in (found.sampling, found.privacy, found.degrees)))
     return Estimates(terms, scatter, triangle_of(results.cov_params().tolist()), reliability)
 
 

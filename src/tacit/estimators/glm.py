@@ -55,11 +55,8 @@ def glm(
 ) -> Fit:
     """Fit a generalised linear model under differential privacy.
 
-    Guarantee
-    ---------
-    - What is returned is (ε, δ)-differentially private for one unit of the schema, under its relation, given the public
-      facts that `certificate` lists.
-    - Bounds and levels come from the schema, never from the table.
+    Guarantee: what is returned is (ε, δ)-differentially private for one unit of the schema, under its relation, given
+    the public facts that `certificate` lists. Bounds and levels come from the schema, never from the table.
 
     Parameters
     ----------
@@ -114,16 +111,14 @@ def _fit(
     # A frame of its own, as in `Model.fit`: warnings of the table point to the caller of `glm`.
     # The ledger is asked for once: the one that decides about refusals is the one that is charged.
     with pinned(active_ledger()):
-        invalid_rows = settings.invalid_rows
-        refusals = Refusals.settle(invalid_rows, label=loss.name, formula=formula, data=data)
+        refusals = Refusals.settle(settings.invalid_rows, label=loss.name, formula=formula, data=data)
         if isinstance(data, str | os.PathLike):
             # Before the file is opened: a schema tells all but the number of records.
             settings.first_plan([(design, loss)], None)
         with refusals.logged():
             opened = Table(data, progress=progress, fewest=settings.fewest)
         with opened as table:
-            units = design.attached.unit is not None
-            common = settings.facts(table, refusals.invalid_rows, units=units)
+            common = settings.facts(table, refusals.invalid_rows, units=design.attached.unit is not None)
             return table.fit(
                 design,
                 lambda n: settings.first_plan([(design, loss)], n).with_facts(*common, *facts),

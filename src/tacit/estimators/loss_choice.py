@@ -64,11 +64,7 @@ class LossShape:
 
 
 def loss_of(family: str, response: Response, shape: LossShape | None = None) -> Loss:
-    """Return the loss of a family of `glm`, for a response of its kind.
-
-    Without a declared scale or width Huber's and the pinball's shape is in units of a deviation
-    that is yet to be found.
-    """
+    """The loss of a family of `glm`; without a declared scale or width in units of a deviation yet to be found."""
     if not isinstance(response, find_family(family).response):
         raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
     if isinstance(response, Count):

@@ -1,7 +1,6 @@
 """Parameters that estimators share, each written and documented once.
 
-An estimator is a dataclass: its fields are the parameters that scikit-learn's `clone`,
-`get_params` and `set_params` find in the signature of `__init__`.
+An estimator is a dataclass: its fields are the parameters that scikit-learn finds in `__init__`.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ _SECTION = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 def estimator(cls: type[_T]) -> type[_T]:
     """Make a class an estimator whose parameters are its fields and those of its bases.
 
-    Only `epsilon` and `delta` may be given by position. In the docstring, guarantees, parameters
-    and attributes of the bases follow those of the class.
+    Only `epsilon` and `delta` may be given by position. Shared sections of the bases' docstrings follow its own.
     """
     made = dataclass(eq=False, repr=False, kw_only=True)(cls)
     own, *bases = (_sections(base) for base in (made, *reversed(made.__mro__[1:])))

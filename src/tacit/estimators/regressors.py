@@ -199,8 +199,7 @@ class PoissonRegressor(Regressor):
     y_max
         Public largest count. Counts are whole numbers from 0.
     exposure_bounds
-        Public (lower, upper) of the exposures, where `fit` is given them. `predict` returns rates: expected counts at
-        exposure 1.
+        Public (lower, upper) of the exposures, if `fit` is given them. `predict` returns rates, counts at exposure 1.
 
     Examples
     --------

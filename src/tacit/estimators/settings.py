@@ -1,7 +1,4 @@
-"""The settings of a fit, checked before any record is read, and the plan they lead to.
-
-Also the limits that weights, units and exposures must declare.
-"""
+"""The settings of a fit and the limits of weights, units and exposures, checked before a record is read; their plan."""
 
 from __future__ import annotations
 
@@ -67,18 +64,15 @@ class Settings:
             raise SettingError("With add-remove the number of records is private: declare n_at_least.")
         else:
             records, largest_delta = self.n_at_least, DELTA_OF_PRIVATE_N
-        prior_mean, constraint = self.penalty.prior_mean, self.penalty.constraint
-        columns = len(design.columns)
+        prior_mean, constraint, columns = self.penalty.prior_mean, self.penalty.constraint, len(design.columns)
         if prior_mean is not None and len(prior_mean) != columns:
             raise SettingError(f"prior_mean must have {columns} entries, one a column.")
         if constraint is not None:
             constraint.check(columns)
         budget = self.budget.with_delta(min(largest_delta, records**-1.1))
         facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
-        options = self.options
-        if self.intervals_by_default and not has_intervals(loss):
-            options = replace(options, inference=False)
-        plan = make_plan(facts, options)
+        without = self.intervals_by_default and not has_intervals(loss)
+        plan = make_plan(facts, replace(self.options, inference=False) if without else self.options)
         if design.attached.unit is None and self.unit not in {"row", "record"}:
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
@@ -86,10 +80,7 @@ class Settings:
     def first_plan(self, cases: Sequence[tuple[Design, Loss]], records: int | None) -> Plan:
         """Plan the first of some possible cases that has a plan.
 
-        Guarantee
-        ---------
-        - Settings are refused if no case has a plan. Where n is not known yet (`records` is None),
-          that means for none of the numbers in `TRIED_RECORDS`.
+        Guarantee: settings are refused if no case has a plan. Unknown n (`records` None) means each of `TRIED_RECORDS`.
         """
         known = records is not None or not self.relation.n_is_public
         refusals = []
@@ -167,8 +158,7 @@ def check_settings(
 def settings_of(given: Mapping[str, Any], **further: Any) -> Settings:
     """Check those that are settings of the given parameters of an estimator or of `glm`."""
     names = inspect.signature(check_settings).parameters
-    chosen = {name: value for name, value in given.items() if name in names}
-    return check_settings(**{**chosen, **further})
+    return check_settings(**{name: value for name, value in {**given, **further}.items() if name in names})
 
 
 def make_budget(epsilon: float | None, delta: float | None, budget: Budget | None) -> Budget:
@@ -247,8 +237,7 @@ class Declared:
         """What the certificate says of them."""
         facts: dict[str, Any] = {}
         if WEIGHT in given:
-            largest = float(self.max_weight or 1.0)
-            facts["sample_weight"] = {"max_weight": largest, "larger weights": "capped"}
+            facts["sample_weight"] = {"max_weight": float(self.max_weight or 1.0), "larger weights": "capped"}
         if EXPOSURE in given:
             facts["exposure_bounds"] = list(two_ends("exposure_bounds", self.exposure_bounds, "positive"))
         if UNIT in given:
@@ -289,7 +278,6 @@ def class_weights(weights: Any, classes: Sequence[Any]) -> tuple[float, ...] | N
     if not isinstance(weights, Mapping):
         balanced = 'Weights that balance the classes ("balanced") would be read off the data, which costs budget.'
         raise SettingError(f"class_weight must be a dictionary from label to weight. {balanced}")
-    # numpy's scalars as Python's, as the classes are.
     plain = {label.item() if isinstance(label, np.generic) else label: weights[label] for label in weights}
     if not set(plain) <= set(classes):
         raise SettingError("class_weight names a label that is not among the classes.")

@@ -135,11 +135,9 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
 def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, NumericColumn]:
     """Name and declaration of an argument that must be one numeric column."""
     if not isinstance(value, str):
-        raise refused(
-            spelling,
-            "its argument must be one declared numeric column, since the declared bounds hold for columns as they "
-            "stand. Compute the column before and declare the bounds of the result in the schema.",
-        )
+        held = "since the declared bounds hold for columns as they stand"
+        advice = "Compute the column before and declare the bounds of the result in the schema."
+        raise refused(spelling, f"its argument must be one declared numeric column, {held}. {advice}")
     declared = schema.column(value)
     if not isinstance(declared, NumericColumn):
         advice = 'Declare it with type = "numeric", lower and upper, or use the factor as it is.'
@@ -150,8 +148,7 @@ def numeric_argument(spelling: str, value: Value, schema: Schema) -> tuple[str, 
 def _power(spelling: str, value: Raised, schema: Schema) -> Atom:
     name, _ = numeric_argument(spelling, value.name, schema)
     hint = "There are also log, log1p, sqrt and exp."
-    exponent = _degree(spelling, "a power", value.exponent, factors.LARGEST_POWER, hint)
-    return Atom(spelling, (_raised(name, exponent),))
+    return Atom(spelling, (_raised(name, _degree(spelling, "a power", value.exponent, factors.LARGEST_POWER, hint)),))
 
 
 def _raised(column: str, exponent: int) -> Factor:
@@ -204,8 +201,7 @@ def _spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     knots = _points(spelling, "knots", given["knots"], declared)
     steps = "cut(x, [edges]) makes steps."
     degree = _degree(spelling, "the degree", given.get("degree", 3), factors.LARGEST_DEGREE, steps)
-    whole = (declared.lower, *knots, declared.upper)
-    count = len(knots) + 1 + degree
+    whole, count = (declared.lower, *knots, declared.upper), len(knots) + 1 + degree
     basis = tuple(factors.Spline(name, whole, degree, index) for index in range(count))
     return [Atom(spelling, basis, tuple(map(str, range(count))), treatment=False)]
 
@@ -298,8 +294,7 @@ def read_call(spelling: str) -> Value:
         return next(reversed(quoted))
 
     try:
-        tree = ast.parse(_QUOTED.sub(hide, spelling).strip(), mode="eval")
-        return _value(tree.body, quoted)
+        return _value(ast.parse(_QUOTED.sub(hide, spelling).strip(), mode="eval").body, quoted)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -112,9 +112,8 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
         sides = parser.get_terms(formula, context=context)
     except (FormulaicError, SyntaxError, *_SLIPS) as error:
         # The wording of the parser's own slips on unbalanced or endless text helps nobody.
-        reason = "its brackets, quotes or operators do not match"
-        if isinstance(error, FormulaicError | SyntaxError):
-            reason = str(error).splitlines()[0].rstrip(".")
+        read = isinstance(error, FormulaicError | SyntaxError)
+        reason = str(error).splitlines()[0].rstrip(".") if read else "its brackets, quotes or operators do not match"
         example = "Expected something like 'y ~ a + b + a:b'."
         raise FormulaError(f"The formula {diagnostics.shown} cannot be read: {reason}. {example}") from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
@@ -184,7 +183,6 @@ class _Reader:
                 if (found := self._offset(item, response, given=offset)) is not None:
                     offset = found
                     continue
-                # A product of sums is a sum of products.
                 for term in itertools.product(*map(self._atoms, item.factors)):
                     _refuse_response({atom.column for atom in term}, response, spelling)
                     keys = frozenset(atom.factors for atom in term)
@@ -322,9 +320,7 @@ def codings(terms: Iterable[Term], *, intercept: bool) -> Iterator[tuple[Term, l
     contrasts, so a term spans one subspace for each subset of its partitions (times its numbers).
     Coded so, as in R, patsy and formulaic, no column is a sum of others.
     """
-    spanned: set[tuple[frozenset[Key], frozenset[Key]]] = set()
-    if intercept:
-        spanned.add((frozenset(), frozenset()))
+    spanned: set[tuple[frozenset[Key], frozenset[Key]]] = {(frozenset(), frozenset())} if intercept else set()
     for term in terms:
         numbers = frozenset(atom.factors for atom in term if not atom.partition)
         partitions = [atom.factors for atom in term if atom.partition]

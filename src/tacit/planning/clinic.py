@@ -29,45 +29,22 @@ CLINIC_TRUTH: Mapping[str, float] = {"Intercept": -6.5, **{name: true for name, 
 CLINIC_UNITS: Mapping[str, tuple[float, str]] = {name: (multiple, words) for name, _, multiple, words in _TERMS}
 """Multiple of each term that a picture shows, and its words: effects of comparable size."""
 
+_FACTS = (
+    ("age", "numeric", "lower = 0\nupper = 110"),
+    ("blood_pressure", "numeric", "lower = 60\nupper = 240"),
+    ("bmi", "numeric", "lower = 10\nupper = 70"),
+    ("smoker", "binary", 'levels = ["no", "yes"]'),
+    ("visits", "numeric", "lower = 0\nupper = 20"),
+    ("ward", "factor", 'levels = ["general", "surgery", "cardiology"]'),
+    ("readmit", "binary", "levels = [0, 1]"),
+)
 CLINIC_SCHEMA = """\
 # Public facts about the clinic's table, known without looking at a record: what the forms and
 # the instruments can show. Values outside the bounds are clipped to them.
 
 relation = "replace-one"
 unit = "patient"
-
-[columns.age]
-type = "numeric"
-lower = 0
-upper = 110
-
-[columns.blood_pressure]
-type = "numeric"
-lower = 60
-upper = 240
-
-[columns.bmi]
-type = "numeric"
-lower = 10
-upper = 70
-
-[columns.smoker]
-type = "binary"
-levels = ["no", "yes"]
-
-[columns.visits]
-type = "numeric"
-lower = 0
-upper = 20
-
-[columns.ward]
-type = "factor"
-levels = ["general", "surgery", "cardiology"]
-
-[columns.readmit]
-type = "binary"
-levels = [0, 1]
-"""
+""" + "".join(f'\n[columns.{name}]\ntype = "{kind}"\n{facts}\n' for name, kind, facts in _FACTS)
 
 Columns = dict[str, NDArray[np.generic]]
 

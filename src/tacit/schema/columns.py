@@ -105,18 +105,14 @@ class FactorColumn(_LevelColumn):
 
 @dataclass(frozen=True)
 class BinaryColumn(_LevelColumn):
-    """A column of two declared levels, the negative one first: a response or a 0/1 predictor.
-
-    `missing` and `other` are as for a factor.
-    """
+    """A factor of two declared levels, the negative one first: a response or a 0/1 predictor."""
 
     levels: tuple[Level, ...] = (0, 1)
     kind: ClassVar[str] = "binary"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.levels) != 2:
-            found = len(self.levels)
+        if (found := len(self.levels)) != 2:
             raise SchemaError(f'a binary column has exactly two levels; got {found}. Declare type = "factor" for more.')
 
 
@@ -144,8 +140,7 @@ def _distinct_levels(values: object) -> dict[float | str, Level]:
     for level in levels:
         identity = _identity(level)
         if identity in seen:
-            same = f"{shown(seen[identity])} and {shown(level)}"
-            raise SchemaError(f"the levels {same} are the same; list each once.")
+            raise SchemaError(f"the levels {shown(seen[identity])} and {shown(level)} are the same; list each once.")
         seen[identity] = level
     return seen
 

@@ -40,10 +40,9 @@ class Schema:
     Guarantee: unknown keys, missing bounds and missing levels are refused, never guessed.
     `Schema.parse(schema.to_toml()) == schema`.
 
-    `unit` is the unit of privacy in words, e.g. "patient". Each unit holds at most one record,
-    unless `person` names a column and the number of records that a person keeps. `n_at_least` is a
-    public lower bound on a private number of records (relation "add-remove"). `weight` names the
-    column that says how often a record counts, and its public largest value.
+    `unit` is the unit of privacy in words, e.g. "patient". Each unit holds at most one record, unless `person` names a
+    column and the number of records that a person keeps. `n_at_least` is a public lower bound on a private number of
+    records (relation "add-remove"). `weight` names the column of weights and its public largest value.
 
     Examples
     --------
@@ -151,8 +150,7 @@ class Schema:
             name = self.unit if self.unit != person.column else None
             lines += ["", "[unit]", *toml_lines({**asdict(person), "name": name})]
         if self.weight is not None:
-            weight = {"column": self.weight.column, "maximum": self.weight.maximum}
-            lines += ["", "[weight]", *toml_lines(weight)]
+            lines += ["", "[weight]", *toml_lines({"column": self.weight.column, "maximum": self.weight.maximum})]
         for column_name, column in self.columns.items():
             declared = {"type": column.kind, **asdict(column)}
             declared["missing_indicator"] = declared.get("missing_indicator") or None
@@ -229,8 +227,7 @@ def _hint(name: object, known: Iterable[str]) -> str:
 
 def _listing(names: Iterable[str]) -> str:
     names = list(names)
-    listed = ", ".join(map(quoted, names[:20]))
-    return listed + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return ", ".join(map(quoted, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

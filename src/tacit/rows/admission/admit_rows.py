@@ -67,8 +67,7 @@ def admit(
     preparer = Preparer.of(design, sparse=sparse)
     encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
     sources.require_columns(sources.names_read(source), (*encoder.numbers, *encoder.labels))
-    outcome = encoder.outcome
-    unit = design.attached.unit
+    outcome, unit = encoder.outcome, design.attached.unit
     weighted, shifted = outcome.weighting is not None, outcome.offset is not None
     length, width = source.length or 0, design.width
     rows = default_block_rows(width, stored, outcome.count)

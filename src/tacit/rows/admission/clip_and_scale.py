@@ -38,13 +38,10 @@ class Preparer:
     center) / scale, shrunk to norm `feature_norm` where it is longer. The outcome comes prepared. An invalid record is
     all zeros. A `raw` record, of a design with open columns, is stored as it came.
 
-    Guarantee
-    ---------
-    - A prepared record depends on that record and the design only, bit by bit: not on its place,
-      on the block it came in, or on any other record.
-    - It is finite, and the norm of its stored features is at most feature_norm·(1 + 2^-40), whatever the record held.
-    - A raw record depends on that record alone, bit by bit; an invalid one is NaN throughout.
-    - Of a sparse matrix, bounds that exclude 0 are refused.
+    Guarantee: a prepared record depends on that record and the design only, bit by bit: not on its place, on the block
+    it came in, or on any other record. It is finite, and the norm of its stored features is at most feature_norm·(1 +
+    2^-40), whatever the record held. A raw record depends on that record alone, bit by bit; an invalid one is NaN
+    throughout. Of a sparse matrix, bounds that exclude 0 are refused.
     """
 
     bounds: Floats
@@ -56,13 +53,10 @@ class Preparer:
     @classmethod
     def of(cls, design: Design, *, sparse: bool = False) -> Preparer:
         """Numbers of a design; refused are a norm bound that squares badly, and moved zeros."""
-        raw = bool(design.open_places)
-        norm = design.feature_norm
+        raw, norm = bool(design.open_places), design.feature_norm
         if design.columns and not raw and not SMALLEST_NORM <= norm <= LARGEST_NORM:
-            raise BoundsError(
-                f"The norm bound of a feature row must lie in [{SMALLEST_NORM}, {LARGEST_NORM}]; "
-                f"got {norm!r}. Rescale the columns or declare another row_norm."
-            )
+            got = f"[{SMALLEST_NORM}, {LARGEST_NORM}]; got {norm!r}. Rescale the columns or declare another row_norm."
+            raise BoundsError(f"The norm bound of a feature row must lie in {got}")
         table = [(c.lower, c.upper, c.center, c.scale) for c in design.columns]
         bounds = np.array(table, dtype=np.float64).reshape(-1, 4).T.copy()
         if sparse and bounds[2].any():
@@ -70,9 +64,9 @@ class Preparer:
         outside = ~((bounds[0] <= 0.0) & (bounds[1] >= 0.0))
         if sparse and outside.any():
             name = design.columns[int(np.argmax(outside))].name
+            advice = "Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
             raise BoundsError(
-                f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse "
-                "matrix. Declare bounds that contain 0, or call .toarray() to fit a dense matrix."
+                f"The bounds of {name!r} exclude 0, the value of every empty cell of a sparse matrix. {advice}"
             )
         return cls(bounds, norm, design.intercept, raw)
 
@@ -107,8 +101,7 @@ class Preparer:
 
     def tiles(self, encoded: tuple[Floats, Floats, Flags], layout: Layout) -> NDArray[Any]:
         """The prepared records in tiles of their own."""
-        shape = replace(layout, length=len(encoded[2])).shape
-        tiles = np.empty(shape, dtype=layout.dtype)
+        tiles = np.empty(replace(layout, length=len(encoded[2])).shape, dtype=layout.dtype)
         self.prepare(*encoded, tiles)
         return tiles
 
@@ -116,11 +109,8 @@ class Preparer:
 def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Store:
     """Prepare the raw records of a store by a design with bounds; the store is closed.
 
-    Guarantee
-    ---------
-    - The result is, bit by bit, what admission by this design would have stored; of a person with
-      too many records and no declared order, those that were chosen as they came in.
-    - A design that differs from the store's by more than the bounds of open columns is refused.
+    Guarantee: the result is, to the bit, what this design would have admitted; of a person with too many records and no
+    declared order, those chosen as they came in. A design that differs by more than open bounds is refused.
     """
     opened = store.opened
     if opened is None or _closed_like(opened, design) != design:
@@ -144,14 +134,13 @@ def rescale(store: Store, design: Design, dtype: DTypeLike = np.float32) -> Stor
 
 def _closed_like(opened: Design, design: Design) -> Design | None:
     """The opened design with the other's map of its open columns; None where one is still open."""
-    places = opened.open_places
     if design.open_places or len(design.columns) != len(opened.columns):
         return None
     columns = tuple(
         replace(before, lower=b.lower, upper=b.upper, center=b.center, scale=b.scale) if before.is_open else before
         for before, b in zip(opened.columns, design.columns, strict=True)
     )
-    response = design.response if opened.width in places else opened.response
+    response = design.response if opened.width in opened.open_places else opened.response
     return replace(opened, columns=columns, response=response)
 
 
@@ -223,8 +212,7 @@ def _prepare(  # noqa: C901, PLR0912, PLR0917 - one pass, compiled once
 @njit(nogil=True, error_model="numpy", inline="always")
 def moderation(largest: float) -> float:
     """What a record is multiplied by before it is squared, by its largest entry."""
-    # Entries so large or small that a square would overflow or vanish are scaled. Not beyond 1e300:
-    # an infinite factor would make no number of a zero.
+    # Entries whose square would overflow or vanish are scaled; beyond 1e300 the factor would be infinite.
     moderate = 1e-100 < largest < 1e100 or largest == 0.0
     return 1.0 if moderate else 1.0 / max(largest, 1e-300)
 
@@ -242,11 +230,9 @@ def prepare_sparse(
 ) -> SparseBlock:
     """Block of the prepared records; `valid` turns false where a feature is none.
 
-    Guarantee
-    ---------
-    - The prepared record is the one that `Preparer` makes of the same record with its zeros written out, number by
-      number; an invalid one has no features, and zeros as its outcome.
-    - It depends on that record and the design only, not on others or on how it was stored: zeros are left out.
+    Guarantee: the prepared record is the one that `Preparer` makes of the same record with its zeros written out,
+    number by number; an invalid one has no features, and zeros as its outcome. It depends on that record and the design
+    only, not on others or on how it was stored: zeros are left out.
     """
     length = len(valid)
     tiles = -(-length // LANES)

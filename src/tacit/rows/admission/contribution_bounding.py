@@ -1,8 +1,7 @@
 """Contribution bounding: records are grouped by person, of whom at most so many are stored.
 
-Private: everything given here but the design. Which records of a person are stored depends on their
-order cells and on a hash of their content, never on their place in the file. All records are held
-in memory, those of a file too, since a person's may stand anywhere.
+Private: everything given here but the design. Which records of a person are stored depends on their order cells and on
+a hash of their content, never on their place in the file. All are held in memory: a person's may stand anywhere.
 """
 
 from __future__ import annotations
@@ -42,13 +41,9 @@ def admit_persons(
 
     Fewer persons than `fewest` are refused; it is 0 where their number is private.
 
-    Guarantee
-    ---------
-    - A person's stored records depend on that person's records alone: not on others', on their
-      place in the file, or on how the file is cut into batches.
-    - At most `unit.max_rows` records of a person are stored.
-    - A record that names no person is left out. A person whose records are all invalid remains a
-      person, with one row of zeros.
+    Guarantee: a person's stored records depend on that person's records alone: not on others', on their place in the
+    file, or on how the file is cut into batches. At most `unit.max_rows` records of a person are stored. A record that
+    names no person is left out. A person whose records are all invalid remains a person, with one row of zeros.
     """
 
     def prepare(_: int, batch: Batch) -> tuple[list[Form], _Prepared]:
@@ -57,7 +52,6 @@ def admit_persons(
         order = np.zeros(batch.length)
         if unit.order is not None:
             order = np.array(batch.numeric((unit.order,))[:, 0])
-        # Records without a person or an order are invalid.
         encoded = encoder.encode(batch, named & np.isfinite(order))
         tiles = preparer.tiles(encoded, layout)
         return forms, (encoded[2], order, record_hashes(tiles, batch.length), tiles)
@@ -83,14 +77,12 @@ def admit_persons(
     empty = 0.0 if layout.opened is None else np.nan
     tiles = np.full((int(starts[-1]), *no_tiles.shape[1:]), empty, dtype=layout.dtype)
     start = 0
-    while parts:
+    while parts and persons:
         whose, *_, records = parts.pop(0)
-        stop = start + len(whose)
-        if persons:
-            # Nobody's records have no slot; any place will do.
-            place = np.maximum(whose, 0)
-            put_records(readonly(records), slot[start:stop], first[place], lane[place], tiles)
-        start = stop
+        # Nobody's records have no slot; any place will do.
+        place, own = np.maximum(whose, 0), slot[start : start + len(whose)]
+        put_records(readonly(records), own, first[place], lane[place], tiles)
+        start += len(whose)
     blocks = PersonBlock(tiles, starts, counts).parts(layout.block_rows // LANES)
     return PersonStore(replace(layout, length=persons), [*blocks])
 
@@ -103,8 +95,7 @@ def person_numbers(known: dict[Form, int], forms: Sequence[Form]) -> Integers:
 
 def label_forms(labels: NDArray[Any]) -> list[Form]:
     """Normal forms of labels, whole numbers as integers; None where a label is missing."""
-    # An integer equals the exact decimal of the same number and has its hash, so that either finds
-    # the other in a dictionary.
+    # An integer equals the exact decimal of the same number and has its hash: either finds the other in a dictionary.
     kind = labels.dtype.kind
     if kind in "biu":
         return [*map(int, labels.tolist())] if kind == "b" else [*labels.tolist()]
@@ -124,9 +115,7 @@ def bounded_slots(
     Valid records come first, then those with the smallest order, then with the smallest hash. A person without a valid
     record keeps one that is not, and so remains a person. The slot of a record that is left out is -1.
 
-    Guarantee
-    ---------
-    - Which of a person's records are stored, and in which slots, depends neither on other persons' nor on their order.
+    Guarantee: which of a person's records are stored, and where, depends neither on other persons' nor on their order.
     """
     sequence = np.lexsort((hashes[:, 1], hashes[:, 0], order, ~valid, person))
     sizes = np.bincount(person, minlength=persons)

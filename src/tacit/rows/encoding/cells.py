@@ -1,9 +1,8 @@
 """Cells to numbers and labels: the one place that decides what a cell is and when two are equal.
 
-Private: every array given here. Messages name the column and nothing else. Public: declared levels.
-One record can change the type of a whole column before it comes here, to text, complex numbers,
-spans of time or objects. So these types are read cell by cell, and no cell of theirs is refused.
-Dates, times and nested types do not come about in this way; as numbers they are refused.
+Private: every array given here. Messages name the column and nothing else. Public: declared levels. One record can
+change the type of a whole column before it comes here, to text, complex numbers, spans of time or objects. So these are
+read cell by cell, and none is refused. Dates, times and nested types do not come about so and are refused as numbers.
 """
 
 from __future__ import annotations
@@ -45,10 +44,8 @@ def quiet() -> np.errstate:
 
 def not_numeric(column: str) -> DataError:
     """The error for a column of a type that has no numbers."""
-    return DataError(
-        f"Column {column!r} holds dates, times or nested values, which are not numbers. Numeric "
-        "columns hold integers, floats or booleans; convert the column, or declare it as a factor."
-    )
+    advice = "Numeric columns hold integers, floats or booleans; convert the column, or declare it as a factor."
+    return DataError(f"Column {column!r} holds dates, times or nested values, which are not numbers. {advice}")
 
 
 def to_float64(values: NDArray[Any], column: str) -> Floats:
@@ -57,18 +54,15 @@ def to_float64(values: NDArray[Any], column: str) -> Floats:
     Booleans are 0 and 1, a complex number without an imaginary part is its real part, a span of
     time the count of its units. Numbers are rounded to nearest; one that is too large is infinite.
 
-    Guarantee
-    ---------
-    - A cell's number depends on that cell and the type of the array alone.
-    - Whether an error is raised depends on the type of the array alone; it names the column.
+    Guarantee: a cell's number depends on that cell and the type of the array alone. Whether an error is raised depends
+    on the type of the array alone; it names the column.
     """
     kind = values.dtype.kind
     with quiet():
         if kind in "biuf":
             return np.asarray(values, dtype=np.float64)
         if kind == "c":
-            real = np.where(values.imag == 0.0, values.real, NO_NUMBER)
-            return np.asarray(real, dtype=np.float64)
+            return np.asarray(np.where(values.imag == 0.0, values.real, NO_NUMBER), dtype=np.float64)
         if kind == "m":
             return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
     if kind not in READABLE_KINDS:
@@ -80,9 +74,7 @@ def to_float64(values: NDArray[Any], column: str) -> Floats:
 def cell_number(cell: Any) -> float:
     """Number of one cell of any type: NaN where it is missing, infinite where it is no number.
 
-    Guarantee
-    ---------
-    - Whatever the cell is, this returns a float; no code of a class of the cell's own is run.
+    Guarantee: whatever the cell is, this returns a float; no code of a class of the cell's own is run.
     """
     if type(cell) is float:
         return cell
@@ -102,28 +94,26 @@ def text_number(text: str) -> float:
     return float(_TRUTH.get(spelt.lower(), NO_NUMBER))
 
 
-def _number(cell: Any) -> float:  # noqa: PLR0911 (one line a type)
+# By type, and by the methods of known types: a class of the cell's own could do anything.
+_READINGS: tuple[tuple[Any, Callable[[Any], float]], ...] = (
+    (str, lambda cell: text_number(str.__str__(cell))),
+    (bytes, lambda cell: text_number(bytes.decode(cell, errors="replace"))),
+    (float, float.__float__),
+    (np.timedelta64 | np.datetime64, lambda cell: math.nan if np.isnat(cell) else NO_NUMBER),
+    (np.bool_ | np.integer | np.floating, lambda cell: float(np.generic.item(cell))),
+    # One beyond float64 raises, and is infinite as what is no number is.
+    (int, int.__float__),
+    (Decimal, Decimal.__float__),
+)
+
+
+def _number(cell: Any) -> float:
     cell = bare(cell)
-    # By type, and by the methods of known types: a class of the cell's own could do anything.
-    kind = type(cell)
     if is_missing(cell):
         return math.nan
-    if issubclass(kind, str):
-        return text_number(str.__str__(cell))
-    if issubclass(kind, bytes):
-        return text_number(bytes.decode(cell, errors="replace"))
-    if issubclass(kind, float):
-        return float.__float__(cell)
-    if issubclass(kind, np.timedelta64 | np.datetime64):
-        return math.nan if np.isnat(cell) else NO_NUMBER
-    if issubclass(kind, np.bool_ | np.integer | np.floating):
-        return float(np.generic.item(cell))
-    # One beyond float64 raises, and is infinite as what is no number is.
-    if issubclass(kind, int):
-        return int.__float__(cell)
-    if issubclass(kind, Decimal):
-        return Decimal.__float__(cell)
-    return float(cell) if kind is Fraction else NO_NUMBER
+    kind = type(cell)
+    read = next((read for types, read in _READINGS if issubclass(kind, types)), None)
+    return read(cell) if read else float(cell) if kind is Fraction else NO_NUMBER
 
 
 def is_missing(cell: object) -> bool:
@@ -147,9 +137,7 @@ def normal_form(value: Any) -> NormalForm:
     NaN, infinite numbers and the empty text are missing, and so are lists, sets, dictionaries,
     arrays, and objects that have no text but their address. Anything else is its text.
 
-    Guarantee
-    ---------
-    - Whatever the value is, nothing is raised; what has no text is missing.
+    Guarantee: whatever the value is, nothing is raised; what has no text is missing.
     """
     try:
         return _form(bare(value))
@@ -207,10 +195,7 @@ def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
 def level_codes(labels: NDArray[Any], levels: Sequence[Any], column: str) -> Integers:
     """Index of each label among the declared levels, -1 where it is none of them.
 
-    Guarantee
-    ---------
-    - A label's code depends on that label and the declared levels only.
-    - No label is taken up as a new level.
+    Guarantee: a label's code depends on that label and the declared levels only. No label is taken up as a new level.
     """
     forms = [normal_form(level) for level in levels]
     if None in forms or len(set(forms)) < len(forms):
@@ -253,8 +238,7 @@ def _twin(form: NormalForm, dtype: np.dtype[Any]) -> Any:
     if not isinstance(form, Decimal):
         return None
     if dtype.kind == "f":
-        near = float(form)
-        return np.float64(near) if normal_form(near) == form else None
+        return np.float64(form) if normal_form(float(form)) == form else None
     limits = np.iinfo(dtype)
     whole = limits.min <= form <= limits.max and form == form.to_integral_value()
     return dtype.type(int(form)) if whole else None

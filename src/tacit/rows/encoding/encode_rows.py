@@ -35,14 +35,10 @@ LARGEST = np.finfo(np.float64).max
 class FeatureReader:
     """What the features of a design ask of a batch, worked out once.
 
-    A design column is the product of its factors. Declared constants and levels replace missing
-    numbers and missing or undeclared labels, and numbers are clipped into their declared bounds. A
-    record is invalid where a needed cell is missing, infinite or undeclared, and not replaced.
+    A design column is the product of its factors. Declared substitutes replace missing numbers and labels that are
+    none, and numbers are clipped into their bounds. A record with a bad cell that is not replaced is invalid.
 
-    Guarantee
-    ---------
-    - A record's features depend on that record and the design only, bit by bit.
-    - No level, bound, knot or constant is taken from the records.
+    Guarantee: a record's features depend on that record and the design only, bit by bit; all else is declared.
     """
 
     design: Design
@@ -65,12 +61,10 @@ class FeatureReader:
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
             name = factor.column
-            if not isinstance(factor, Numeric):
-                factors.require_declared(factor, design.levels, design.cells)
+            factors.require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator):
                 if name not in codes:
-                    levels = enumerate(design.levels[name])
-                    codes[name] = {normal_form(level): code for code, level in levels}
+                    codes[name] = {normal_form(level): code for code, level in enumerate(design.levels[name])}
                 places[factor] = _level_code(codes[name], factor.level, name)
             else:
                 numeric[name] = None
@@ -97,12 +91,10 @@ class FeatureReader:
         else:
             raw, numbers = readonly(numbers), np.empty_like(numbers, order="C")
             _clean(raw, self.rules, numbers, valid)
-        codes = {
-            name: _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
-            for name, levels in self.levels.items()
-        }
-        for code in codes.values():
-            valid &= code >= 0
+        codes: dict[str, Integers] = {}
+        for name, levels in self.levels.items():
+            codes[name] = _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
+            valid &= codes[name] >= 0
         if columns == tuple((Numeric(name),) for name in self.numeric):
             return numbers, valid
         position = {name: j for j, name in enumerate(self.numeric)}
@@ -150,8 +142,7 @@ def _value_of_number(
 
 
 def _level_code(codes: Mapping[NormalForm, int], level: str, column: str) -> int:
-    form = normal_form(level)
-    if form not in codes:
+    if (form := normal_form(level)) not in codes:
         raise SchemaError(f"The design uses level {level!r} of {column!r}, which is not declared.")
     return codes[form]
 
@@ -162,9 +153,8 @@ def _substituted_codes(labels: NDArray[Any], levels: Sequence[str], cell: factor
     if not isinstance(cell, LabelCell):
         return codes
     places = {normal_form(level): code for code, level in enumerate(levels)}
-    missing, other = (
-        -1 if level is None else _level_code(places, level, column) for level in (cell.missing, cell.other)
-    )
+    given = cell.missing, cell.other
+    missing, other = (-1 if level is None else _level_code(places, level, column) for level in given)
     for index in np.flatnonzero(codes < 0).tolist():
         codes[index] = missing if normal_form(labels[index]) is None else other
     return codes
@@ -174,9 +164,7 @@ def _substituted_codes(labels: NDArray[Any], levels: Sequence[str], cell: factor
 class RecordEncoder:
     """What a design asks of a batch: features, outcome, and whose the records are.
 
-    Guarantee
-    ---------
-    - A record's row depends on that record and public facts only. Where `strict`, an invalid one is refused.
+    Guarantee: a record's row depends on that record and public facts only. Where `strict`, an invalid one is refused.
     """
 
     design: Design
@@ -193,7 +181,7 @@ class RecordEncoder:
     def numbers(self) -> tuple[str, ...]:
         """Columns whose numbers are needed: features, outcome, and the order of a person's."""
         unit = self.design.attached.unit
-        order = () if unit is None or unit.order is None else (unit.order,)
+        order = (unit.order,) if unit is not None and unit.order is not None else ()
         return tuple(dict.fromkeys((*self.reader.numeric, *self.outcome.numbers, *order)))
 
     @property
@@ -233,11 +221,9 @@ class RecordEncoder:
                 ranked = "" if unit.order is None else " and have a number that orders it"
                 demands.append(f"Every record must say whose it is{ranked}.")
             raise DataError(
-                "Some records are invalid: a needed value is missing, infinite or no number, a "
-                "label is not declared, or a record has more or fewer fields than the table. "
-                f"{''.join(f'{sentence} ' for sentence in demands)}"
-                'Mend or remove them, or set invalid_rows="zero" to let such records contribute '
-                "nothing."
+                "Some records are invalid: a needed value is missing, infinite or no number, a label is not declared, "
+                f"or a record has more or fewer fields than the table. {''.join(f'{text} ' for text in demands)}"
+                'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing.'
             )
 
 
@@ -259,7 +245,6 @@ def _clean(numbers: Floats, rules: Floats, result: Floats, valid: Flags) -> None
     for i in range(rows):
         finite = True
         for j in range(count):
-            # NaN differs from itself.
             value = constant[j] if numbers[i, j] != numbers[i, j] else numbers[i, j]
             usable = value - value == 0.0
             finite &= usable

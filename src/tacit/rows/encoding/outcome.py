@@ -40,11 +40,8 @@ class OutcomeEncoder:
     - Weight, if declared: min(cell, maximum) / maximum × weight of the class / the largest such.
     - Offset, if declared: clip(cell, lower, upper), or that of log(cell) for an exposure.
 
-    Guarantee
-    ---------
-    - A record's numbers depend on that record and the declarations only, bit by bit.
-    - A prepared weight lies in [0, 1] and an offset within its bounds, whatever the cells hold.
-    - No class, bound or largest value is taken from the records.
+    Guarantee: a record's numbers depend on that record and the declarations only, bit by bit. A prepared weight lies in
+    [0, 1] and an offset within its bounds, whatever the cells hold. No class, bound or maximum is read off the records.
     """
 
     response: Response
@@ -114,8 +111,7 @@ class OutcomeEncoder:
     def _responses(self, batch: Batch, cells: Mapping[str, Floats]) -> tuple[Floats, Flags]:
         response = self.response
         if isinstance(response, Binary | Classes):
-            labels = batch.labels(response.column)
-            codes = level_codes(labels, response.classes, response.column)
+            codes = level_codes(batch.labels(response.column), response.classes, response.column)
             return codes.astype(np.float64), codes >= 0
         if isinstance(response, Continuous):
             y = cells[response.column]
@@ -146,16 +142,11 @@ def offset_terms(offset: Offset, cell: Floats) -> tuple[Floats, Flags]:
 def read_classes(source: Source, column: str, *, most: int = 1000, fewest: int = 2) -> list[Any]:
     """The labels of a response, smallest first (numbers by value, before text).
 
-    Labels are told apart by their normal form; missing ones are no class, nor are those that are
-    longer than 1000 letters or cannot be written. A response with more than `most` kinds is taken
-    for numbers or names and refused, as are fewer than `fewest` records (0 if n is private).
+    Labels are told apart by their normal form; missing, unwritable and longer ones than 1000 letters are no class.
+    More than `most` are taken for numbers or names and refused, as are fewer records than `fewest` (0 if n is private).
 
-    Guarantee
-    ---------
-    - The answer does not depend on the order of the records.
-    - No message contains a label or the number of labels found, nor, where `fewest` is 0, does one
-      tell of the number of records.
-    - Whatever a label is, no other error than these is raised.
+    Guarantee: the answer does not depend on the order of the records. No message contains a label or the number of
+    labels found, nor, where `fewest` is 0, of records. Whatever a label is, no other error than these is raised.
     """
     require_columns(names_read(source), [column])
     spellings: dict[Any, Any] = {}
@@ -165,8 +156,7 @@ def read_classes(source: Source, column: str, *, most: int = 1000, fewest: int =
         for label in _distinct(batch.labels(column)):
             form = normal_form(label)
             if form is not None and _writable(form):
-                kind = type(label)
-                own = label if kind in REMEMBERED or issubclass(kind, _LABELS) else str(form)
+                own = label if type(label) in REMEMBERED or issubclass(type(label), _LABELS) else str(form)
                 spellings[form] = min(own, spellings.get(form, own), key=_spelling)
             if len(spellings) > most:
                 raise DataError(
@@ -176,9 +166,8 @@ def read_classes(source: Source, column: str, *, most: int = 1000, fewest: int =
                 )
     require_records(length, fewest)
     if len(spellings) < 2:
-        raise DataError(
-            f"The response {column!r} needs two kinds of labels or more and has fewer. Declare them with classes=…"
-        )
+        fewer = "needs two kinds of labels or more and has fewer"
+        raise DataError(f"The response {column!r} {fewer}. Declare them with classes=…")
     return [spellings[form] for form in sorted(spellings, key=lambda f: (isinstance(f, str), f))]
 
 

@@ -1,8 +1,7 @@
 """Transforms of cells and feature maps of rows, as fixed sequences of IEEE operations.
 
-Private: cells, rows and features. Public: knots, degrees, the map, its inputs' bounds, and its
-frequencies, which come from a public seed by splitmix64 and protect nothing. numpy's functions, but
-for the square root, may differ in the last bit between vector units and strides; these do not.
+Private: cells, rows and features. Public: knots, degrees, the map, its inputs' bounds, its frequencies (from a public
+seed by splitmix64). numpy's functions, but the root, may differ in the last bit between vector units; these do not.
 """
 
 from __future__ import annotations
@@ -44,9 +43,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 def logarithm(cells: Floats) -> Floats:
     """Natural logarithm of positive finite numbers.
 
-    Guarantee
-    ---------
-    - A number has the same logarithm wherever it stands, to the bit; the error is below 2 units in the last place.
+    Guarantee: a number has the same logarithm wherever it stands, to the bit; its error is below 2 ulp.
     """
     mantissa, exponent = np.frexp(cells)
     small = mantissa < math.sqrt(0.5)
@@ -69,9 +66,7 @@ def power(cells: Floats, exponent: int) -> Floats:
 def transform(function: str, cells: Floats) -> Floats:
     """The function of that name of cells that lie in its domain.
 
-    Guarantee
-    ---------
-    - A number has the same image wherever it stands, to the bit; the error is below 4 units in the last place.
+    Guarantee: a number has the same image wherever it stands, to the bit; the error is below 4 units in the last place.
     """
     return _FUNCTIONS[function](cells)
 
@@ -87,8 +82,7 @@ def _log1p(cells: Floats) -> Floats:
 def _exp(cells: Floats) -> Floats:
     # Far below, where the result is zero anyway, the exponent still has to be an integer.
     exponent = np.clip(np.rint(cells * 1.4426950408889634), -2000.0, 2000.0)
-    rest = (cells - exponent * _LOG_TWO_HIGH) - exponent * _LOG_TWO_LOW
-    rest = np.clip(rest, -1.0, 1.0)
+    rest = np.clip((cells - exponent * _LOG_TWO_HIGH) - exponent * _LOG_TWO_LOW, -1.0, 1.0)
     series = np.zeros_like(rest)
     for coefficient in _EXP_SERIES:
         series = (series + coefficient) * rest
@@ -101,13 +95,10 @@ _FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {"log": logarithm, "log1p
 def spline_basis(cells: Floats, knots: Sequence[float], degree: int) -> Floats:
     """All functions of a B-spline basis at cells within the first and the last knot.
 
-    The recurrence is that of de Boor, "A practical guide to splines", 1978, chapter X. scipy's
-    `BSpline` does not promise the same bits everywhere.
+    De Boor, "A practical guide to splines", 1978, chapter X. scipy's `BSpline` promises no bits.
 
-    Guarantee
-    ---------
-    - Every value lies in [0, 1], and the values of a record sum to 1 up to rounding.
-    - A record's values depend on its cell, the knots and the degree only, bit by bit.
+    Guarantee: every value lies in [0, 1], and the values of a record sum to 1 up to rounding. A record's values depend
+    on its cell, the knots and the degree only, bit by bit.
     """
     whole = np.pad(np.array(knots, dtype=np.float64), degree, mode="edge")
     basis = np.zeros((len(cells), len(knots) - 1 + degree), dtype=np.float64)
@@ -128,8 +119,7 @@ def _fill_basis(cells: Floats, knots: Floats, degree: int, basis: Floats) -> Non
         for order in range(1, degree + 1):
             carried = 0.0
             for k in range(order):
-                right = knots[span + k + 1]
-                left = knots[span + 1 + k - order]
+                right, left = knots[span + k + 1], knots[span + 1 + k - order]
                 share = values[k] / (right - left)
                 values[k] = carried + (right - x) * share
                 carried = (x - left) * share
@@ -142,11 +132,8 @@ def _fill_basis(cells: Floats, knots: Floats, degree: int, basis: Floats) -> Non
 class FeatureMapper:
     """A feature map and the public numbers of its inputs, as the kernels take them.
 
-    Guarantee
-    ---------
-    - A record's features depend on that record and the map only, bit by bit.
-    - The norm of its features is at most the map's norm bound, up to rounding.
-    - A function of the user's sees one row at a time, and what it raises is not passed on.
+    Guarantee: a record's features depend on that record and the map only, bit by bit. Their norm is at most the map's
+    bound, up to rounding. A function of the user's sees one row at a time, and what it raises is not passed on.
     """
 
     feature_map: FeatureMap
@@ -168,16 +155,14 @@ class FeatureMapper:
                 monomials = feature_map.monomials(width)
                 place = {monomial: index for index, monomial in enumerate(monomials)}
                 # For each product, the earlier product (or -1) and the column that it is made of.
-                steps = [(place.get(m[:-1], -1), m[-1]) for m in monomials]
-                table = np.array(steps, dtype=np.float64)
+                table = np.array([(place.get(m[:-1], -1), m[-1]) for m in monomials], dtype=np.float64)
             case RandomFourier():
                 table = frequencies_in_turns(feature_map.seed, width, feature_map.count, feature_map.scale)
             case Custom(function=function) if function is not None:
                 table = np.empty((0, 0))
             case _:
-                raise SettingError(
-                    "The function of a custom feature map is not stored with a fit; use the estimator that was fitted."
-                )
+                lost = "is not stored with a fit; use the estimator that was fitted"
+                raise SettingError(f"The function of a custom feature map {lost}.")
         norm = math.inf if design.input_norm is None else design.input_norm
         return cls(feature_map, np.ascontiguousarray(bounds), norm, table)
 
@@ -249,8 +234,7 @@ def _map_inputs(numbers: Floats, valid: Flags, bounds: Floats, norm: float, rows
 def _multiply(rows: Floats, steps: Integers, out: Floats) -> None:
     for i in range(len(rows)):
         for m in range(len(steps)):
-            before = steps[m, 0]
-            factor = rows[i, steps[m, 1]]
+            before, factor = steps[m, 0], rows[i, steps[m, 1]]
             out[i, m] = factor if before < 0 else out[i, before] * factor
 
 
@@ -278,12 +262,10 @@ def _turn(rows: Floats, frequencies: Floats, out: Floats) -> None:
             sine = rest + rest * sine
             cosine = (1.0 - 0.5 * square) + square * cosine
             step = quarter - 4.0 * math.floor(0.25 * quarter)
-            if step == 1.0:
+            if step % 2.0 == 1.0:
                 sine, cosine = cosine, -sine
-            elif step == 2.0:
+            if step >= 2.0:
                 sine, cosine = -sine, -cosine
-            elif step == 3.0:
-                sine, cosine = -cosine, sine
             out[i, k] = share * cosine
             out[i, count + k] = share * sine
 
@@ -291,9 +273,7 @@ def _turn(rows: Floats, frequencies: Floats, out: Floats) -> None:
 def frequencies_in_turns(seed: int, width: int, count: int, scale: float) -> Floats:
     """Frequencies w / (2π) with w ~ N(0, I / scale²), one a column of a (width, count) matrix.
 
-    Guarantee
-    ---------
-    - The matrix depends on the arguments alone, to the bit, on every machine.
+    Guarantee: the matrix depends on the arguments alone, to the bit, on every machine.
     """
     draws = normal_draws(seed, width * count).reshape(count, width).T
     return np.ascontiguousarray(draws / (2.0 * math.pi * scale))
@@ -308,8 +288,7 @@ def normal_draws(seed: int, count: int) -> Floats:
 
 def uniform_words(seed: int, count: int) -> NDArray[np.uint64]:
     """The first words of splitmix64 from this seed."""
-    states = np.uint64(seed % 2**64) + np.arange(count, dtype=np.uint64) * STEP
-    return np.asarray(splitmix64(states))
+    return np.asarray(splitmix64(np.uint64(seed % 2**64) + np.arange(count, dtype=np.uint64) * STEP))
 
 
 def splitmix64(state: Any) -> Any:

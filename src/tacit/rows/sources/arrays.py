@@ -66,11 +66,8 @@ def as_array(data: Any) -> NDArray[Any]:
 def as_matrix(data: Any) -> NDArray[Any]:
     """An array of records by columns; of a list, cells of a record unlike most are infinite.
 
-    Guarantee
-    ---------
-    - In a list no record changes how another is read, and none can raise. The number of columns is
-      public and assumed: it is that of most records, so that one record decides it only in a tie.
-    - No warning is raised.
+    Guarantee: in a list no record changes how another is read, and none can raise. The number of columns is public and
+    assumed: it is that of most records, so that one record decides it only in a tie. No warning is raised.
     """
     if not is_sequence(data):
         return as_array(data)
@@ -94,10 +91,7 @@ def typed_by(values: Any) -> str | None:
 def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
     """Cells of one column of a table of so many records; errors say `what` it is.
 
-    Guarantee
-    ---------
-    - No cell of a list changes how another is read, and none can raise.
-    - The error for another number of records or dimensions contains no cell and no length.
+    Guarantee: no cell of a list changes how another is read, and none can raise. No error contains a cell or a length.
     """
     series = _series(values)
     if isinstance(series, nw.Series):
@@ -147,7 +141,6 @@ def _typed(data: Sequence[Any]) -> NDArray[Any] | None:
 
 def _records(data: Sequence[Any]) -> NDArray[Any]:
     rows = [*map(_cells, data)]
-    # The shape of most records is the table's.
     shapes = Counter(None if row is None else (len(row), _nested(row)) for row in rows)
     if not shapes or (shape := shapes.most_common(1)[0][0]) is None:
         return np.empty(len(rows), dtype=object)
@@ -200,10 +193,8 @@ def _unmasked(data: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
 class SparseSource(Source):
     """A CSR matrix of numbers; cells that are not stored are zeros.
 
-    Guarantee
-    ---------
-    - Entries of the same cell are added up and columns put in order record by record: what one
-      record holds does not change how another is read. The user's matrix is left as it was.
+    Guarantee: entries of the same cell are added up and columns put in order record by record: what one record holds
+    does not change how another is read. The user's matrix is left as it was.
     """
 
     matrix: Any = field(repr=False)
@@ -242,11 +233,9 @@ class SparseSource(Source):
         grows[first[(first > 0) & (first < len(indices))] - 1] = True
         if not grows.all():
             # A new matrix, since the flags of the user's may say what once was true.
-            shape = stop - start, len(self.names)
-            part = type(matrix)((values, indices, starts), shape=shape)
+            part = type(matrix)((values, indices, starts), shape=(stop - start, len(self.names)))
             part.sum_duplicates()
-            starts, indices = part.indptr.astype(np.int64), part.indices.astype(np.int64)
-            values = part.data
+            starts, indices, values = part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data
         return SparseRows(starts, indices, values)
 
     def _numeric(self, start: int, stop: int, names: Names) -> Floats:
@@ -303,7 +292,5 @@ def _require_csr(table: Any, length: int) -> None:
         and bool((starts[1:] >= starts[:-1]).all())
     )
     if not fits:
-        raise DataError(
-            "The sparse matrix is broken: its indptr, indices and data do not fit together. "
-            "Build it anew, or call .toarray()."
-        )
+        broken = "its indptr, indices and data do not fit together"
+        raise DataError(f"The sparse matrix is broken: {broken}. Build it anew, or call .toarray().")

@@ -46,10 +46,7 @@ def read_footer(path: Path) -> tuple[pa.Schema, int]:
 class ParquetSource(Source):
     """A Parquet file; its names, types and length are known from its footer.
 
-    Guarantee
-    ---------
-    - Memory does not grow with the number of row groups.
-    - No error contains a cell, in its text or in its context.
+    Guarantee: memory does not grow with the number of row groups. No error has a cell in its text or its context.
     """
 
     state: FileState
@@ -123,8 +120,7 @@ def parse_lines(lines: bytes, count: int, names: Names, numeric: Names, labels: 
     """Columns of so many lines, at once, or as text first where a number is spelt otherwise."""
     if count == 0:
         return []
-    # With names of our own, the file's may hold anything, and a mark of byte order at the start of
-    # a chunk stays a part of a cell.
+    # With names of our own, the file's may hold anything, and a mark of byte order stays a part of a cell.
     places = {name: f"f{place}" for place, name in enumerate(names)}
 
     def read(number: pa.DataType, block: int) -> pa.Table:
@@ -164,8 +160,7 @@ def _settled(column: pa.ChunkedArray) -> bool:
 def require_types(given: Mapping[str, pa.DataType], numeric: Iterable[str], labels: Iterable[str]) -> None:
     """Refuse dates, times and nested types for numbers, and nested ones for labels."""
     for name in numeric:
-        kind = _value_type(given[name])
-        if not _is(kind, *NUMBERS, *TEXTS, *BYTES, "null"):
+        if not _is(_value_type(given[name]), *NUMBERS, *TEXTS, *BYTES, "null"):
             raise not_numeric(name)
     for name in labels:
         if types.is_nested(_value_type(given[name])):
@@ -175,10 +170,9 @@ def require_types(given: Mapping[str, pa.DataType], numeric: Iterable[str], labe
 def arrow_numbers(column: pa.Array) -> Floats:
     """Numbers of a column whose type has some; missing is NaN, infinite what is no number."""
     column = _plain(column)
-    kind = column.type
-    if types.is_boolean(kind):
+    if types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
-    elif not _is(kind, *NUMBERS, "null"):
+    elif not _is(column.type, *NUMBERS, "null"):
         return _text_numbers(column)
     # The unchecked cast rounds large integers to nearest; the checked one would quote them.
     column = pc.cast(column, pa.float64(), safe=False)
@@ -188,9 +182,8 @@ def arrow_numbers(column: pa.Array) -> Floats:
 def arrow_labels(column: pa.Array) -> NDArray[Any]:
     """Raw values of a column; missing is None, or NaN among floats."""
     column = _plain(column)
-    kind = column.type
-    numeric = column.null_count == 0 and _is(kind, "integer", "floating")
-    if numeric or _is(kind, "date", "timestamp", "duration"):
+    numeric = column.null_count == 0 and _is(column.type, "integer", "floating")
+    if numeric or _is(column.type, "date", "timestamp", "duration"):
         # Not as Python's dates, which end in the year 9999.
         return plain_labels(column.to_numpy(zero_copy_only=False))
     return np.fromiter(_cells(column), dtype=object, count=len(column))

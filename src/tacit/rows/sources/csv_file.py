@@ -12,7 +12,7 @@ import csv
 import gzip
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,13 +38,10 @@ class CsvSource(Source):
 
     A numeric cell is a decimal number, true, false, or one of the usual words for "missing".
 
-    Guarantee
-    ---------
-    - Memory does not grow with the file.
-    - There are as many records as lines after the first, and no content of a line raises or changes
-      how another one is read. A line with more or fewer fields than names, with a quote left open
-      or out of place, NUL, a CR inside, or more than 4 MiB is a record whose cells are all missing.
-    - A file is refused by its first line, or where an archive's framing is damaged.
+    Guarantee: memory does not grow with the file. There are as many records as lines after the first, and no content of
+    a line raises or changes how another one is read. A line with more or fewer fields than names, with a quote left
+    open or out of place, NUL, a CR inside, or more than 4 MiB is a record whose cells are all missing. A file is
+    refused by its first line, or where an archive's framing is damaged.
     """
 
     state: FileState
@@ -77,20 +74,17 @@ class CsvSource(Source):
 
     def _parsed(self, parse: Callable[[bytes], list[Any]]) -> Iterator[list[Any]]:
         """Record batches of one chunk after the other; the next is parsed while one is used."""
-        header, waiting = True, None
+        waiting: list[Future[list[Any]]] = []
         with ThreadPoolExecutor(1) as pool:
-            for chunk in line_chunks(self.state.path):
+            for number, chunk in enumerate(line_chunks(self.state.path)):
                 if chunk is None:
                     self.state.require_unchanged()
                     raise unreadable(self.state.path)
-                records = chunk[chunk.index(b"\n") + 1 :] if header else chunk
-                header = False
-                job = pool.submit(parse, records)
-                if waiting is not None:
-                    yield waiting.result()
-                waiting = job
-            if waiting is not None:
-                yield waiting.result()
+                # The first chunk begins with the names.
+                waiting.append(pool.submit(parse, chunk if number else chunk[chunk.index(b"\n") + 1 :]))
+                if len(waiting) > 1:
+                    yield waiting.pop(0).result()
+            yield from (job.result() for job in waiting)
 
 
 def open_bytes(path: Path) -> Any:
@@ -101,9 +95,7 @@ def open_bytes(path: Path) -> Any:
 def read_header(path: Path) -> tuple[str, ...]:
     """Column names of a CSV file: its first line and nothing after it.
 
-    Guarantee
-    ---------
-    - Whether the file is refused depends on its first line alone, and on the framing of an archive.
+    Guarantee: whether the file is refused depends on its first line alone, and on the framing of an archive.
     """
     line, names = None, None
     with contextlib.suppress(OSError, EOFError, zlib.error), open_bytes(path) as stream:
@@ -117,10 +109,10 @@ def read_header(path: Path) -> tuple[str, ...]:
     if line is None:
         raise unreadable(path)
     if names is None or "\r" in text or "\0" in text or len(line) >= LONGEST_LINE:
-        raise FileError(
-            f"The first line of {path.name!r} must hold the names of the columns, in UTF-8, parted "
-            "by commas, every quote closed, and end with LF or CR LF."
+        names_line = (
+            "the names of the columns, in UTF-8, parted by commas, every quote closed, and end with LF or CR LF"
         )
+        raise FileError(f"The first line of {path.name!r} must hold {names_line}.")
     return tuple(names)
 
 
@@ -155,9 +147,7 @@ def regular(lines: bytes, fields: int) -> tuple[bytes, int]:
     A field holds no quote, or stands in quotes, in which a quote is doubled. There is no NUL in a
     record, and no CR but at its end. Bytes that are no UTF-8 become the replacement character.
 
-    Guarantee
-    ---------
-    - Every line stays one line, and what becomes of it depends on that line alone.
+    Guarantee: every line stays one line, and what becomes of it depends on that line alone.
     """
     if not lines.isascii():
         lines = lines.decode(errors="replace").encode()
@@ -183,7 +173,6 @@ def _scan(lines: NDArray[np.uint8], fields: int, broken: Flags, ends: Integers) 
     for place in range(lines.shape[0]):
         byte = lines[place]
         if byte > _COMMA:
-            # After a closing quote comes the end of the field.
             bad |= closed
         elif byte == _LF:
             length = place - start

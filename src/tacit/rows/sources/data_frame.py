@@ -1,7 +1,4 @@
-"""A pandas, polars or pyarrow table as a source, through narwhals.
-
-Private: the cells. Public: the names and types of the columns.
-"""
+"""A pandas, polars or pyarrow table as a source, by narwhals. Private: the cells. Public: names, types."""
 
 from __future__ import annotations
 
@@ -56,8 +53,7 @@ class FrameSource(Source):
         sources.require_table(len(frame), len(names), fewest)
         if response is not None:
             sources.require_columns(names, [response])
-        library = str(frame.implementation.value)
-        return cls(frame, names=names, response=response, length=len(frame), typed_by=library)
+        return cls(frame, names=names, response=response, length=len(frame), typed_by=str(frame.implementation.value))
 
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Slices of the converted numeric columns and of the raw label columns."""
@@ -109,12 +105,7 @@ def _arrow_column(series: nw.Series[Any]) -> Any:
 
 
 def series_numbers(series: nw.Series[Any], name: str) -> NDArray[Any]:
-    """Numbers of a column, without a copy where the table stores plain floats.
-
-    Guarantee
-    ---------
-    - Whether the column is refused depends on its type alone.
-    """
+    """Numbers of a column, plain floats without a copy. Guarantee: its type alone decides whether it is refused."""
     column = _arrow_column(series)
     if column is not None:
         from tacit.rows.sources.arrow import arrow_numbers, require_types

@@ -33,12 +33,9 @@ def open_source(
     other columns (weights, exposures, persons) by the caller's word for them: a sequence, the name of a column of the
     table, or None. A sequence goes by its word, underscored until nothing else is called so; `attached_names` tells.
 
-    Guarantee
-    ---------
-    - Fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal
-      lengths and matrices of dates are refused, with a message that holds no value.
-    - Where `fewest` is 0, a table without records is one like any other. A list of records is then
-      refused whatever it holds, since an empty one would have no columns.
+    Guarantee: fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal lengths and
+    matrices of dates are refused, with a message that holds no value. Where `fewest` is 0, a table without records is
+    one like any other. A list of records is then refused whatever it holds, since an empty one would have no columns.
     """
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
@@ -75,16 +72,12 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     if hasattr(data, "tocsr"):
         return arrays.SparseSource.of(data, fewest)
     if fewest == 0 and arrays.is_sequence(data):
-        raise DataError(
-            "Where the number of records is private, a list of records is not read: without any it "
-            "would have no columns. Give an array of shape (records, columns), or a table."
-        )
+        why = "without any it would have no columns. Give an array of shape (records, columns), or a table."
+        raise DataError(f"Where the number of records is private, a list of records is not read: {why}")
     values = arrays.as_matrix(data)
     if values.ndim != 2:
-        raise DataError(
-            f"Expected a table of two dimensions, records by columns; got {values.ndim}. "
-            "A single column is X.reshape(-1, 1)."
-        )
+        expected = "Expected a table of two dimensions, records by columns"
+        raise DataError(f"{expected}; got {values.ndim}. A single column is X.reshape(-1, 1).")
     sources.require_table(len(values), values.shape[1], fewest)
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind not in READABLE_KINDS:
@@ -97,9 +90,8 @@ def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
     by_name = {word: cells for word, cells in given.items() if isinstance(cells, str)}
     sources.require_columns(sources.names_read(table), by_name.values())
     if not table.resident and len(by_name) < len(given):
-        raise DataError(
-            "What stands beside the records of a file must be columns of the file: give their names in place of arrays."
-        )
+        beside = "What stands beside the records of a file must be columns of the file"
+        raise DataError(f"{beside}: give their names in place of arrays.")
     columns: dict[str, NDArray[Any]] = {}
     types: dict[str, str | None] = {}
 
@@ -128,10 +120,7 @@ class Description:
 def describe(table: Any) -> Description:
     """Names and kinds of columns; those of a CSV file and of Python objects are "unknown".
 
-    Guarantee
-    ---------
-    - No value is read and no statistic of the values: a table of the same types with other values
-      has the same description.
+    Guarantee: no value is read and no statistic of values: tables of the same types have the same description.
     """
     if isinstance(table, str | os.PathLike):
         path = Path(table)
@@ -143,8 +132,7 @@ def describe(table: Any) -> Description:
             return Description(tuple(schema.names), tuple(arrow_kind(part.type) for part in schema))
         names = read_header(path)
         sources.require_distinct(names)
-        unknown: Kind = "unknown"
-        return Description(names, (unknown,) * len(names))
+        return Description(names, tuple("unknown" for _ in names))
     frame = as_frame(table)
     if frame is not None:
         names = tuple(map(str, frame.columns))
@@ -163,10 +151,10 @@ def _series_kind(series: nw.Series[Any]) -> Kind:
     if holds_objects(series):
         return "unknown"
     dtype = series.dtype
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype.is_integer() or dtype.is_float():
-        return "numeric"
-    if dtype.is_temporal():
-        return "date"
-    return "text" if dtype in {nw.String, nw.Categorical, nw.Enum} else "other"
+    kinds: dict[Kind, bool] = {
+        "boolean": dtype == nw.Boolean,
+        "numeric": dtype.is_integer() or dtype.is_float(),
+        "date": dtype.is_temporal(),
+        "text": dtype in {nw.String, nw.Categorical, nw.Enum},
+    }
+    return next((kind for kind, holds in kinds.items() if holds), "other")

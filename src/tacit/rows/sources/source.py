@@ -30,8 +30,7 @@ FILE_KINDS = (".csv", ".csv.gz", ".parquet")
 class SparseRows(NamedTuple):
     """Records as CSR has them: record r holds values[starts[r] : starts[r + 1]].
 
-    Within a record the columns in `indices` increase. One that lies outside of the table, in a
-    broken matrix, makes the record invalid.
+    Within a record the columns in `indices` increase. One outside of the table makes the record invalid.
     """
 
     starts: Integers
@@ -57,13 +56,10 @@ class Batch:
 class Source(ABC):
     """A table that can be read again and again from its first record.
 
-    Guarantee
-    ---------
-    - `batches` starts at the first record each time and keeps the order of the records.
-    - A batch has at least one record and at most `rows`; of a resident source, exactly `rows` except the last.
-    - No content of a record raises, nor changes how another record is read: a cell that is no
-      number is infinite where one is asked for, and one that is no label is missing.
-    - A column is refused by its type alone, before its first record.
+    Guarantee: `batches` starts at the first record each time and keeps the order of the records. A batch has at least
+    one record and at most `rows`; of a resident source, exactly `rows` except the last. No content of a record raises,
+    nor changes how another record is read: a cell that is no number is infinite where one is asked for, and one that is
+    no label is missing. A column is refused by its type alone, before its first record.
 
     Attached columns are not among the `names`. `length` is None where it is not known without reading values. A
     `resident` table is in memory. `typed_by` is the library that gave the columns their types; None of text.
@@ -84,10 +80,7 @@ class Source(ABC):
 class AttachedSource(Source):
     """A table and attached columns (response, weights, persons), read as if they were its own.
 
-    Guarantee
-    ---------
-    - A batch holds the same records of the table and of the attached columns.
-    - Its text shows no cell.
+    Guarantee: a batch holds the same records of the table and of the attached columns. Its text shows no cell.
 
     `known_as` has the name of an attached column by the caller's word for it, `types` its library.
     """
@@ -163,8 +156,7 @@ def require_distinct(names: Names) -> None:
     """Refuse a table in which a column name repeats."""
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
-        found = ", ".join(map(repr, repeated))
-        raise DataError(f"Column names must differ; repeated: {found}. Rename the columns.")
+        raise DataError(f"Column names must differ; repeated: {', '.join(map(repr, repeated))}. Rename the columns.")
 
 
 def require_table(length: int, width: int, fewest: int = 2) -> None:
@@ -182,10 +174,10 @@ def require_records(length: int, fewest: int = 2) -> None:
 
 def file_kind(path: Path) -> str:
     """The ending of a file's name that says how it is read."""
-    for kind in FILE_KINDS:
-        if path.name.lower().endswith(kind):
-            return kind
-    raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(FILE_KINDS)}.")
+    found = [kind for kind in FILE_KINDS if path.name.lower().endswith(kind)]
+    if not found:
+        raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(FILE_KINDS)}.")
+    return found[0]
 
 
 def unreadable(path: Path) -> FileError:

@@ -34,11 +34,9 @@ class PersonBlock(NamedTuple):
         """Parts of whole groups with at most so many tiles, or of one group; nothing is copied."""
         first = 0
         while first < len(self.counts):
-            last = np.searchsorted(self.starts, self.starts[first] + tiles, side="right") - 1
-            stop = max(first + 1, int(last))
+            stop = max(first + 1, int(np.searchsorted(self.starts, self.starts[first] + tiles, side="right")) - 1)
             starts = self.starts[first : stop + 1]
-            own = self.tiles[starts[0] : starts[-1]]
-            yield PersonBlock(own, starts - starts[0], self.counts[first:stop])
+            yield PersonBlock(self.tiles[starts[0] : starts[-1]], starts - starts[0], self.counts[first:stop])
             first = stop
 
     def frozen(self) -> PersonBlock:
@@ -60,10 +58,8 @@ def place_groups(sizes: Integers) -> tuple[Integers, Integers, Integers, Integer
 class PersonStore(Store):
     """Records of persons in memory; its length is the number of persons.
 
-    Guarantee
-    ---------
-    - A person's records stand in one block, in the order of their slots.
-    - The image of a record under `map` depends on that record and the matrix only.
+    Guarantee: a person's records stand in one block, in the order of their slots. The image of a record under `map`
+    depends on that record and the matrix only.
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[PersonBlock]) -> None:

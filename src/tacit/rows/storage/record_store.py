@@ -1,9 +1,8 @@
 """Records one by one: dense in memory or in a scratch file, with a secret subsample, or sparse.
 
-Private: the records, and which of them are in the subsample: a Bernoulli(1/4) sample, drawn once
-per fit, whose records stand first in every block, so that to read it is to read less. Membership
-goes with the record and not with its place: in a table sorted by content, one replaced record
-shifts the places of many others. A store in memory wipes its records when it is closed.
+Private: the records, and which of them are in the subsample: a Bernoulli(1/4) sample, drawn once per fit, whose records
+stand first in every block, to be read alone. Membership goes with the record and not with its place: in a table sorted
+by content, one replaced record shifts the places of many others. A closed store in memory is wiped.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Never
 
@@ -26,7 +25,7 @@ from tacit.contract.query import PART
 from tacit.errors import FileError, SettingError
 from tacit.rows.storage import store as base
 from tacit.rows.storage.store import Layout, Rewrite, Store
-from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count
+from tacit.rows.storage.tiles import LANES, Integers, dense_tiles, readonly, tile_count
 
 THREADS = 2  # that write blocks
 SMALLEST, LARGEST = 16 << 20, 256 << 20
@@ -48,11 +47,8 @@ _lock = threading.Lock()
 def pooled_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """An array of any content, in the buffer of the last fit if free: fresh memory is dear.
 
-    Guarantee
-    ---------
-    - No two arrays share a buffer while either is in use.
-    - At most one buffer is kept, of at most 256 MiB.
-    - Never blocks: where the pool is busy, also in a forked process, fresh memory is used.
+    Guarantee: no two arrays share a buffer while either is in use. At most one buffer is kept, of at most 256 MiB.
+    Never blocks: where the pool is busy, also in a forked process, fresh memory is used.
     """
     size = math.prod(shape) * dtype.itemsize
     if not _lock.acquire(blocking=False):
@@ -81,9 +77,7 @@ def subsample_first(drawn: NDArray[np.uint8]) -> tuple[Integers, int]:
 class MemoryStore(Store):
     """Dense records in memory; `subsample` has how many of each block are in it, which is secret.
 
-    Guarantee
-    ---------
-    - Where new tiles are being written and that fails, what was written is in no buffer that is kept.
+    Guarantee: where new tiles are being written and that fails, what was written is in no buffer that is kept.
     """
 
     def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]], subsample: Integers | None = None) -> None:
@@ -143,10 +137,7 @@ class MemoryStore(Store):
 class SubsampledStore(Store):
     """The subsample of a store; it is read, not mapped, and closed with the store.
 
-    Guarantee
-    ---------
-    - Whether a record is in the subsample depends on its own byte only: not on its place, on the
-      other records or on what it holds.
+    Guarantee: whether a record is in it depends on its own byte only, not on its place, its content or other records.
     """
 
     def __init__(self, store: MemoryStore) -> None:
@@ -178,11 +169,8 @@ class SubsampledStore(Store):
 class ScratchStore(Store):
     """Records in a scratch file, written once from the start; a block is read when asked for.
 
-    Guarantee
-    ---------
-    - The file has no name, is readable by its owner only, and frees its space when it is closed or
-      the process ends, however it ends.
-    - Memory in use does not grow with the table.
+    Guarantee: the file has no name, is readable by its owner only, and frees its space when it is closed or the process
+    ends, however it ends. Memory in use does not grow with the table.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -212,49 +200,44 @@ class ScratchStore(Store):
                 full = True
         if full:
             self.close()
-            raise FileError(
-                "The scratch file could not be written; make room in the temporary directory, or "
-                "set TMPDIR to a directory with more."
-            )
+            room = "make room in the temporary directory, or set TMPDIR to a directory with more"
+            raise FileError(f"The scratch file could not be written; {room}.")
 
     def block(self, index: int) -> NDArray[Any]:
         """Records of one block, in a fresh buffer."""
         tiles, columns = self.layout.tiles(index), self.layout.columns
         size = self.layout.dtype.itemsize * columns * LANES
-        offset, stop = tiles.start * size, tiles.stop * size
-        pieces: list[bytes] = []
+        data, offset, stop = b"", tiles.start * size, tiles.stop * size
         while offset < stop:
             # pread rather than a memory map: mapped pages would count as memory in use.
-            pieces.append(os.pread(self._descriptor, stop - offset, offset))
-            if not pieces[-1]:
+            piece = os.pread(self._descriptor, stop - offset, offset)
+            if not piece:
                 raise FileError("The scratch file is shorter than what was written to it.")
-            offset += len(pieces[-1])
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            offset, data = offset + len(piece), data + piece if data else piece
         return np.frombuffer(data, dtype=self.layout.dtype).reshape(-1, columns, LANES)
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
         """A new store in a scratch file of its own."""
-
-        def image(index: int) -> NDArray[Any]:
-            tiles = self.block(index)
-            out = np.empty(tiles.shape, dtype=layout.dtype)
-            rewrite(tiles, out)
-            return out
-
-        return collected(layout, map(image, range(self.block_count)), 0)
+        return collected(layout, dense_images(self, layout, rewrite), 0)
 
     def close(self) -> None:
         """Free the space on disk."""
         self._file.close()
 
 
+def dense_images(store: Store, layout: Layout, rewrite: Rewrite) -> Iterator[NDArray[Any]]:
+    """Images of the blocks of a store, one after the other, in arrays of their own."""
+    for index in range(store.block_count):
+        tiles = dense_tiles(store.block(index), store.width)
+        out = np.empty(tiles.shape, dtype=layout.dtype)
+        rewrite(tiles, out)
+        yield out
+
+
 def collected(layout: Layout, blocks: Iterable[NDArray[Any]], memory_limit: int) -> Store:
     """Store of blocks that come one by one: in memory up to a limit, beyond it on disk.
 
-    Guarantee
-    ---------
-    - At most `memory_limit` bytes and one block are held; the rest is in a scratch file.
-    - Where a block fails, the scratch file is closed.
+    Guarantee: at most `memory_limit` bytes and one block are held; the scratch file is closed where a block fails.
     """
     held: list[NDArray[Any]] = []
     scratch: ScratchStore | None = None
@@ -275,10 +258,9 @@ def collected(layout: Layout, blocks: Iterable[NDArray[Any]], memory_limit: int)
 class SparseBlock(NamedTuple):
     """Whole tiles of 64 records, their features sparse; it takes the place of an array of tiles.
 
-    Record r is lane r % 64 of tile r // 64. Its features are values[starts[r] : starts[r + 1]], in
-    the columns that `indices` has at the same places, in increasing order, the intercept last; all
-    others are zero. Records that fill up the last tile have no features. `outcome` (tile, 1 +
-    weighted + shifted, 64) has the response, and weight and offset where there are any.
+    Record r is lane r % 64 of tile r // 64. Its features are values[starts[r] : starts[r + 1]], in the columns in
+    `indices`, which increase, the intercept last. Records that fill up the last tile have no features. `outcome` (tile,
+    1 + weighted + shifted, 64) has the response, and weight and offset where there are any.
     """
 
     starts: Integers
@@ -292,8 +274,7 @@ class SparseBlock(NamedTuple):
 
     def dense(self, width: int) -> NDArray[Any]:
         """The same records as tiles (tile, column, 64), zeros written out."""
-        columns = width + self.outcome.shape[1]
-        tiles = np.zeros((len(self.outcome), columns, LANES), dtype=self.values.dtype)
+        tiles = np.zeros((len(self.outcome), width + self.outcome.shape[1], LANES), dtype=self.values.dtype)
         tiles[:, width:] = self.outcome
         _scatter(self.starts, self.indices, self.values, tiles)
         return tiles
@@ -303,26 +284,17 @@ class SparseStore(Store):
     """Sparse records in memory."""
 
     def __init__(self, layout: Layout, blocks: Sequence[SparseBlock]) -> None:
-        frozen = (SparseBlock(*(readonly(array) for array in block)) for block in blocks)
-        super().__init__(layout, frozen)
+        super().__init__(layout, (SparseBlock(*(readonly(array) for array in block)) for block in blocks))
 
     def require_mappable(self) -> None:
         """Refuse records too wide to be mapped, by their public width."""
         if self.width > WIDEST_IMAGE:
-            raise SettingError(
-                f"Sparse records of more than {WIDEST_IMAGE} columns are not mapped to other "
-                'coordinates, where they would be dense. Use solver="gradient".'
-            )
+            dense = "columns are not mapped to other coordinates, where they would be dense"
+            raise SettingError(f'Sparse records of more than {WIDEST_IMAGE} {dense}. Use solver="gradient".')
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Store:
         """A new, dense store: an image has no zeros to leave out. A large one is on disk."""
-
-        def image(index: int) -> NDArray[Any]:
-            tiles: NDArray[Any] = self.block(index).dense(self.width)
-            rewrite(tiles, tiles)
-            return tiles
-
-        return collected(layout, map(image, range(self.block_count)), MEMORY_LIMIT)
+        return collected(layout, dense_images(self, layout, rewrite), MEMORY_LIMIT)
 
 
 @compiled

@@ -1,7 +1,6 @@
 """Tiles of 64 records: how dense blocks lie in memory, and their images under a public matrix.
 
-Private: the records. A tile is an array (column, lane): features, then the outcome columns. Each
-record's sum runs over its columns in order. Zero records fill up a last tile.
+Private: the records. A tile is (column, lane): features, then outcome. Sums run over columns in order. Zeros fill up.
 """
 
 from __future__ import annotations
@@ -98,10 +97,8 @@ def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = No
 
     A library product would sum in an order that depends on a row's place (THEORY §16).
 
-    Guarantee
-    ---------
-    - The image of a row depends on that row and the matrix only, to the last bit.
-    - It is finite where the rows are, whose norm `admission.prepare` bounds by 1e15.
+    Guarantee: the image of a row depends on that row and the matrix only, to the last bit. It is finite where the rows
+    are, whose norm `admission.prepare` bounds by 1e15.
     """
     image = np.empty_like(tiles) if out is None else out
     # First column that each image takes anything of; the last one for an image of zeros.
