@@ -14,8 +14,6 @@ pld         privacy-loss distributions, certified on both sides
 ``gdp-clt`` is a forecast, of another type. Proof: ``proofs/accounting/accountants.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ within the budget. Where loss distributions price a run, coarse grids find the n
 search; `make_pair` maps the searched number to pairs with counts. Proof: ``proofs/accounting/calibration.md``.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence

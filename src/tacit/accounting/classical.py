@@ -3,8 +3,6 @@
 Proofs: ``proofs/accounting/classical.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Protocol

@@ -4,8 +4,6 @@ The true cost can be well above the limit, so the answer is a type that no guara
 filter accepts. Why, and references: ``proofs/accounting/clt_forecast.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Proof: ``proofs/accounting/dominating_pairs.md``.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

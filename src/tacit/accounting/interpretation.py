@@ -3,8 +3,6 @@
 Proof: ``proofs/accounting/interpretation.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal

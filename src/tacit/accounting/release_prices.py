@@ -6,8 +6,6 @@ A release is rho-zCDP if its Rényi curve is at most :math:`\rho\alpha` at every
 orders below omega. Rhos add up; omega is the least. Proof: ``proofs/accounting/release_prices.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,8 +4,6 @@ A release that is only (epsilon, delta)-private leaks with probability delta and
 is that of the second case, and the leak is recorded with it. Proof: ``proofs/accounting/renyi_curves.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Proof: ``proofs/accounting/rounding.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -4,8 +4,6 @@ This is where a noise multiplier, a sampling scheme and a relation become an eve
 2C is the sensitivity is decided here only. Proof: ``proofs/accounting/training_run.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

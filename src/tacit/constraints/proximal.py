@@ -5,8 +5,6 @@
 B maps theta to the user's slopes. All is public: iterations may depend on the values.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The release: what left the wall. Everything from here on is post-processing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

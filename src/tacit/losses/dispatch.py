@@ -3,8 +3,6 @@
 One kernel serves every loss, and the branch is taken once per tile.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

@@ -5,8 +5,6 @@ direction is composed separately and the larger bound is taken at the end. The g
 as narrow as asked for. One pair used once has a closed form. Proofs: ``proofs/accounting/pld/composition.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

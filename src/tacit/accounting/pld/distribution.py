@@ -5,8 +5,6 @@ split between its ends so that both of its masses stay ("connect the dots"). **L
 the profile, lowered below its tangents, with corners on the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -9,8 +9,6 @@ The prefactor is the Chernoff bound of delta, so an absolute error of g is a rel
 delta, however small delta is. Proofs: ``proofs/accounting/pld/transform.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

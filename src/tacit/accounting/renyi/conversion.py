@@ -9,8 +9,6 @@ Privacy with (epsilon, delta), delta > 0, implies no rho, and rho-zCDP implies n
 Proofs and references: ``proofs/accounting/renyi/conversion.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -7,8 +7,6 @@ Objective perturbation is **not** mu-GDP: never add its mu to other squares. Pro
 ``proofs/accounting/renyi/curve.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import TypeAlias

@@ -5,8 +5,6 @@ in advance, or released, is not covered. Reference: Papernot and Steinke (2022),
 ``proofs/accounting/renyi/selection.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ relation, on tables of the size of the sample. Releases from one sample are one 
 of theirs. Proofs and references: ``proofs/accounting/renyi/subsampling.md``.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

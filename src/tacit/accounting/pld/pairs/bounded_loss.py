@@ -1,7 +1,5 @@
 """Pairs of bounded loss: Laplace noise, randomised response, the exponential mechanism; pure releases on samples."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Pairs of Gaussian noise: plain, discrete, on random samples, and in a perturbed objective."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

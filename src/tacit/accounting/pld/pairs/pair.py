@@ -5,8 +5,6 @@ smooth part, given by both tails; atoms; and the mass at infinity. Sampling maps
 ``proofs/accounting/pld/pairs/``.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
