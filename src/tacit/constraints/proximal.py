@@ -23,10 +23,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RidgePenalty:
-    """The penalty (l2 / 2)·‖B theta - prior‖² around a declared prior mean; `matrix` is B.
-
-    It sees no record, so its gradient needs neither clip nor noise.
-    """
+    """(l2 / 2)·‖B theta - prior‖², `matrix` is B. It sees no record, so its gradient needs neither clip nor noise."""
 
     l2: float
     matrix: NDArray[np.float64]

@@ -57,10 +57,7 @@ class Sandwich:
 
 @dataclass(frozen=True)
 class Release:
-    """Coefficients in prepared coordinates (intercept last) and the plan that paid for them.
-
-    `reproducible` says that the noise came from a seed somebody chose: it then protects nobody.
-    """
+    """Prepared coefficients (intercept last) and their plan; `reproducible`: noise of a chosen seed protects nobody."""
 
     plan: Plan
     theta: NDArray[np.float64]
