@@ -5,8 +5,6 @@ functions and constants of other files too. Without this module, a corrected los
 machine code that an older version has stored, and a guarantee would rest on the old code.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import cache

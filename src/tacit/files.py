@@ -1,7 +1,5 @@
 """Files of bounded size: read at once, and replaced whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Every function returns the value as a plain Python number, so numpy's scalars go
 and False are not numbers here. `error` is the class of the exception.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real

@@ -14,8 +14,6 @@ pld         privacy-loss distributions, certified on both sides
 ``gdp-clt`` is a forecast, of another type. Proof: ``proofs/accounting/accountants.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,19 +23,11 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from tacit.accounting import gaussian, pld
+from tacit.accounting import release_prices as prices
 from tacit.accounting.classical import optimal_epsilon
 from tacit.accounting.composition import EventCounts, counted, total_mu_squared
 from tacit.accounting.dominating_pairs import pair_of, pairs_of
 from tacit.accounting.pld.pairs.bounded_loss import RandomisedResponse
-from tacit.accounting.release_prices import (
-    Concentrated,
-    PricedReleases,
-    concentrated,
-    epsilon_at,
-    priced_releases,
-    total_concentrated,
-    truncated_epsilon,
-)
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import LeakyCurve, curve_of, total_curve, without_leak
 from tacit.accounting.rounding import float_down, float_up, root_up
@@ -143,7 +133,7 @@ def _upper(
     return law
 
 
-def _advanced(releases: tuple[PricedReleases, ...], delta: float) -> float:
+def _advanced(releases: tuple[prices.PricedReleases, ...], delta: float) -> float:
     whole, slack = _added(releases, delta)
     if math.isinf(whole) or slack <= 0.0:
         return whole
@@ -153,7 +143,7 @@ def _advanced(releases: tuple[PricedReleases, ...], delta: float) -> float:
     return min(whole, total * (1.0 + 2.0**-46))
 
 
-def _optimal(releases: tuple[PricedReleases, ...], delta: float) -> float:
+def _optimal(releases: tuple[prices.PricedReleases, ...], delta: float) -> float:
     whole = _added(releases, delta)[0]
     if delta == 0.0 or math.isinf(whole):
         return whole
@@ -168,7 +158,7 @@ def _optimal(releases: tuple[PricedReleases, ...], delta: float) -> float:
         return min(pld.compose(items).safe_epsilon(delta), whole)
 
 
-def _added(releases: tuple[PricedReleases, ...], delta: float) -> Bracket:
+def _added(releases: tuple[prices.PricedReleases, ...], delta: float) -> Bracket:
     """Return the sum of the epsilons, rounded up, and what the deltas leave of delta."""
     spent = sum((Fraction(one.delta) * one.times for one in releases), start=Fraction(0))
     slack = float_down(Fraction(delta) - spent)
@@ -178,7 +168,7 @@ def _added(releases: tuple[PricedReleases, ...], delta: float) -> Bracket:
     return float_up(whole), slack
 
 
-def _zcdp(found: Concentrated, delta: float) -> float:
+def _zcdp(found: prices.Concentrated, delta: float) -> float:
     rest = without_leak(delta, found.leak)
     return conversion.zcdp_to_epsilon(float_up(found.rho), rest) if rest > 0.0 else math.inf
 
@@ -225,27 +215,31 @@ def _title(event: Event) -> str:
 
 def _is_truncated(event: Event, relation: Relation | None) -> bool:
     curve = curve_of(event, relation)
-    return concentrated(event, relation) is not None or (curve is not None and curve.leak == 0.0)
+    return prices.concentrated(event, relation) is not None or (curve is not None and curve.leak == 0.0)
 
 
 def _priced(find: Callable[[Event, Relation | None], object]) -> Callable[[Event, Relation | None], bool]:
     return lambda event, relation: find(event, relation) is not None
 
 
-_BY_SUM = _upper(priced_releases, lambda releases, delta: _added(releases, delta)[0])
+_BY_SUM = _upper(prices.priced_releases, lambda releases, delta: _added(releases, delta)[0])
 _BY_SQUARES = _upper(
     lambda counts, *_: total_mu_squared(counts), lambda square, delta: gaussian.epsilon(root_up(square), delta)
 )
-_HAS_EPSILON = _priced(lambda event, relation: epsilon_at(event, relation, 1e-6))
+_HAS_EPSILON = _priced(lambda event, relation: prices.epsilon_at(event, relation, 1e-6))
 ACCOUNTANTS: Mapping[str, Accountant] = MappingProxyType(
     {
         name: Accountant(name, accepts, law)
         for name, accepts, law in (
             ("basic", _HAS_EPSILON, _BY_SUM),
-            ("advanced", _HAS_EPSILON, _upper(priced_releases, _advanced)),
-            ("optimal", _HAS_EPSILON, _upper(priced_releases, _optimal)),
-            ("zcdp", _priced(concentrated), _upper(lambda counts, rel, _: total_concentrated(counts, rel), _zcdp)),
-            ("tcdp", _is_truncated, _upper(truncated_epsilon, lambda found, _: found)),
+            ("advanced", _HAS_EPSILON, _upper(prices.priced_releases, _advanced)),
+            ("optimal", _HAS_EPSILON, _upper(prices.priced_releases, _optimal)),
+            (
+                "zcdp",
+                _priced(prices.concentrated),
+                _upper(lambda counts, rel, _: prices.total_concentrated(counts, rel), _zcdp),
+            ),
+            ("tcdp", _is_truncated, _upper(prices.truncated_epsilon, lambda found, _: found)),
             ("rdp", _priced(curve_of), _upper(lambda counts, relation, _: total_curve(counts, relation), _rdp)),
             ("gdp", lambda event, _: isinstance(event, Gaussian), _BY_SQUARES),
             ("pld", _priced(pair_of), _pld),

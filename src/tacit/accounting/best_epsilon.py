@@ -4,8 +4,6 @@ Gaussian releases alone are priced exactly, others by loss distributions; where 
 Rényi curve and the sum of the epsilons take over. Proof: ``proofs/accounting/best_epsilon.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 

@@ -5,8 +5,6 @@ within the budget. Where loss distributions price a run, coarse grids find the n
 search; `make_pair` maps the searched number to pairs with counts. Proof: ``proofs/accounting/calibration.md``.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -161,24 +159,19 @@ def _smallest_table(run: Run, epsilon: float, delta: float, sample: int) -> Run:
             low, high = (low, middle) if fits else (middle, high)
         return at(high)
     rate = Fraction(_largest_rate(replace(run, population=None), epsilon, delta).sample_rate or 0)
-    return _settled(
-        at(max(math.ceil(sample / rate), sample)),
-        epsilon,
-        delta,
-        lambda it, part: at(math.ceil((it.population or 1) * (1 + part))),
-    )
+    start = at(max(math.ceil(sample / rate), sample))
+    return _settled(start, epsilon, delta, lambda it, part: at(math.ceil((it.population or 1) * (1 + part))))
 
 
 def _most_steps(run: Run, epsilon: float, delta: float) -> Run:
     steps = largest_count(lambda steps: _pairs(replace(run, steps=steps)), epsilon, delta, most=10**7)
     if steps == 0 and _epsilon(replace(run, steps=1), delta) > epsilon:
         raise BudgetError("one step already costs more than the budget; expected more noise")
-    return _settled(
-        replace(run, steps=max(steps, 1)),
-        epsilon,
-        delta,
-        lambda it, part: replace(it, steps=max(math.floor(it.steps * (1 - part)), 1)),
-    )
+
+    def safer(it: Run, part: Fraction) -> Run:
+        return replace(it, steps=max(math.floor(it.steps * (1 - part)), 1))
+
+    return _settled(replace(run, steps=max(steps, 1)), epsilon, delta, safer)
 
 
 def _search(at: Callable[[float], Run], epsilon: float, delta: float, low: float, high: float, *, rising: bool) -> Run:
@@ -192,10 +185,8 @@ def _search(at: Callable[[float], Run], epsilon: float, delta: float, low: float
     except (BudgetError, pld.GridTooLong, pld.BelowRoundOff):
         safe, unsafe = (low, high) if rising else (high, low)
     if _epsilon(at(safe), delta) > epsilon:
-        raise BudgetError(
-            f"no value between {low:.3g} and {high:.3g} is within the budget; expected a larger "
-            "budget, more noise or a smaller sample"
-        )
+        expected = "a larger budget, more noise or a smaller sample"
+        raise BudgetError(f"no value between {low:.3g} and {high:.3g} is within the budget; expected {expected}")
     if _epsilon(at(unsafe), delta) <= epsilon:
         return at(unsafe)
     while abs(math.log(safe / unsafe)) > _ACCURACY:
@@ -301,10 +292,8 @@ class _Search:
         """Return a value within the budget and close to its limit, or the harmful end."""
         found, within = self._walk(self.near(start), DEFAULT_TOLERANCE, (-_CLOSE, 0.0))
         if not within:
-            raise BudgetError(
-                f"epsilon {self.epsilon!r} at delta {self.delta!r} is out of reach between "
-                f"{self.low!r} and {self.high!r}; expected a wider range or a larger budget"
-            )
+            limits = f"{self.low!r} and {self.high!r}; expected a wider range or a larger budget"
+            raise BudgetError(f"epsilon {self.epsilon!r} at delta {self.delta!r} is out of reach between {limits}")
         return found
 
     def _walk(self, value: float, tolerance: float, accepted: tuple[float, float]) -> tuple[float, bool]:

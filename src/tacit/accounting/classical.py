@@ -3,11 +3,9 @@
 Proofs: ``proofs/accounting/classical.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -20,6 +18,7 @@ from tacit.privacy.relation import Relation
 from tacit.validate import whole
 
 _LARGEST_COUNT = 10**7
+RatedSample: TypeAlias = PoissonSampled | SampledWithoutReplacement
 
 
 def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -35,10 +34,8 @@ def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 
     """
     epsilon, delta = float(epsilon), float(delta)
     if not 0.0 < epsilon < 1.0:
-        raise BudgetError(
-            f"epsilon is {epsilon!r}; the textbook formula holds above 0 and below 1 only. "
-            "Use the exact curve: tacit.accounting.gaussian.mu(epsilon, delta)"
-        )
+        use = "Use the exact curve: tacit.accounting.gaussian.mu(epsilon, delta)"
+        raise BudgetError(f"epsilon is {epsilon!r}; the textbook formula holds above 0 and below 1 only. {use}")
     if not 0.0 < delta < 1.0:
         raise BudgetError(f"delta is {delta!r}; expected a number above 0 and below 1")
     scale = non_negative("sensitivity", sensitivity) / epsilon
@@ -46,10 +43,7 @@ def classical_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 
 
 
 def even_split(epsilon: float, delta: float, parts: int) -> tuple[float, float]:
-    """Return the share (epsilon / k, delta / k) of each of k releases under basic composition.
-
-    Guarantee: k shares add up to at most epsilon and delta.
-    """
+    """Return (epsilon / k, delta / k) for each of k releases: k shares add up to at most epsilon and delta."""
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     parts = whole("parts", parts)
     return epsilon / parts * (1.0 - ALLOWANCE), delta / parts * (1.0 - ALLOWANCE)
@@ -74,10 +68,8 @@ def amplified_by_poisson(
     """
     known = Relation.parse(relation)
     if known is Relation.REPLACE_ONE:
-        raise SettingError(
-            "Poisson sampling amplifies for add-remove and zero-out; expected one of them. "
-            "For replace-one sample a fixed number of records without replacement"
-        )
+        use = "For replace-one sample a fixed number of records without replacement"
+        raise SettingError(f"Poisson sampling amplifies for add-remove and zero-out; expected one of them. {use}")
     return _scaled(epsilon, delta, probability("sampling_rate", sampling_rate), known)
 
 
@@ -116,9 +108,7 @@ def amplified_without_replacement(epsilon: float, delta: float, sampling_rate: f
     return _scaled(epsilon, delta, rate, Relation.REPLACE_ONE)
 
 
-def amplified(
-    event: PoissonSampled | SampledWithoutReplacement, relation: Relation | None, epsilon: float, delta: float
-) -> Amplified:
+def amplified(event: RatedSample, relation: Relation | None, epsilon: float, delta: float) -> Amplified:
     """Return the guarantee of a sampled event whose release of the sample has (epsilon, delta)."""
     rate = float_up(event.rate)
     if isinstance(event, SampledWithoutReplacement):
@@ -233,10 +223,7 @@ class TradeOff(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
-    """The trade-off of an (epsilon, delta) guarantee, max(0, 1 - δ - e^ε α, e^(-ε) (1 - δ - α)), rounded down.
-
-    Guarantee: its own inverse, so both orders of the two tables are covered.
-    """
+    """The trade-off max(0, 1 - δ - e^ε α, e^(-ε) (1 - δ - α)), rounded down; its own inverse: both orders hold."""
 
     epsilon: float
     delta: float
@@ -259,10 +246,7 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    r"""The trade-off of mu-GDP, :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1 - \alpha) - \mu)`, rounded down.
-
-    Guarantee: its own inverse, decreasing and convex.
-    """
+    """The trade-off of mu-GDP, Φ(Φ⁻¹(1 - α) - μ), rounded down: its own inverse, decreasing and convex."""
 
     mu: float
 
@@ -306,10 +290,7 @@ class Profile:
 
 
 def power_at(false_alarm: float, guarantee: TradeOff) -> float:
-    """Return the most that an attacker detects at a rate of false alarms, rounded up.
-
-    Guarantee: at least the rate of false alarms, at most 1, and non-decreasing in that rate.
-    """
+    """Return the most an attacker detects, rounded up: at least the false alarms, at most 1, and rising with them."""
     alarm = probability("false_alarm", false_alarm)
     power = 1.0 - guarantee.misses_at(alarm)
     return min(max(power * (1.0 + 2.0**-52), alarm), 1.0)

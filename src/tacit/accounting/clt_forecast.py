@@ -4,8 +4,6 @@ The true cost can be well above the limit, so the answer is a type that no guara
 filter accepts. Why, and references: ``proofs/accounting/clt_forecast.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,7 +35,6 @@ class Forecast:
         return gaussian.epsilon(self.approximate_mu, delta)
 
     def __str__(self) -> str:
-        """Say that it is a forecast."""
         about = f"{self.approximate_mu:.3g}"
         return f"forecast, not a guarantee: about mu = {about} after {self.steps} steps"
 
@@ -71,10 +68,8 @@ def forecast(events: Iterable[Event], *, relation: Relation | str | None = None)
             mu, rate = root_up(event.event.mu_squared), float_up(event.rate)
             square = limit_mu(mu, rate, times, poisson=poisson) ** 2
         else:
-            raise AccountingError(
-                f"gdp-clt has no forecast for {type(event).__name__} here; expected Gaussian "
-                "releases, plain, on Poisson samples or on samples without replacement"
-            )
+            expected = "Gaussian releases, plain, on Poisson samples or on samples without replacement"
+            raise AccountingError(f"gdp-clt has no forecast for {type(event).__name__} here; expected {expected}")
         squares, steps = squares + square, steps + times
     return Forecast(math.sqrt(squares), steps)
 

@@ -52,10 +52,8 @@ class Composition:
     def mu_squared(self) -> Fraction:
         """The exact sum of the squares of mu, if all events are Gaussian."""
         if self.square is None:
-            raise AccountingError(
-                "the events have no mu, because not all of them are Gaussian; "
-                "read epsilon(delta) or delta(epsilon) instead"
-            )
+            use = "read epsilon(delta) or delta(epsilon) instead"
+            raise AccountingError(f"the events have no mu, because not all of them are Gaussian; {use}")
         return self.square
 
     @property
@@ -122,10 +120,8 @@ def mu_squared_of(budget: Budget) -> Fraction:
         )
     mu = gaussian.mu(budget.epsilon, budget.delta)
     if not 0.0 < mu < math.inf:
-        raise BudgetError(
-            "epsilon and delta are beyond the range of floats; expected moderate numbers, "
-            "for example Budget(epsilon=1, delta=1e-6)"
-        )
+        expected = "moderate numbers, for example Budget(epsilon=1, delta=1e-6)"
+        raise BudgetError(f"epsilon and delta are beyond the range of floats; expected {expected}")
     return Fraction(mu) ** 2
 
 
@@ -219,10 +215,8 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
         case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0) | kinds.DiscreteGaussian(squared_sensitivity=0):
             return
         case kinds.ObjectivePerturbation() if relation is None:
-            raise AccountingError(
-                "objective perturbation has no price without a relation, because its facts "
-                'are those of one record; pass relation="replace-one" or another'
-            )
+            why = 'its facts are those of one record; pass relation="replace-one" or another'
+            raise AccountingError(f"objective perturbation has no price without a relation, because {why}")
         case (
             kinds.Pure()
             | kinds.Approximate()
@@ -275,10 +269,8 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
     if len(inside) == 1 and inside[0][1] == 1:
         release = inside[0][0]
         if isinstance(release, Sampled | kinds.RandomStopping):
-            raise AccountingError(
-                f"{type(release).__name__} inside {type(event).__name__} has no known price; "
-                "expected a plain release of the sample"
-            )
+            nested = f"{type(release).__name__} inside {type(event).__name__}"
+            raise AccountingError(f"{nested} has no known price; expected a plain release of the sample")
         return release
     squares = total_mu_squared(inside)
     if squares is not None:
@@ -295,10 +287,7 @@ def _one_release(event: Event, relation: Relation) -> Event | None:
 
 
 def pure_epsilon(event: Event) -> Fraction | float | None:
-    """Return the exact epsilon of a release that is pure, None if it is not.
-
-    A mechanism of range eta is eta-private, because its losses lie on both sides of 0.
-    """
+    """Return the exact epsilon of a pure release, or None; losses of range eta lie around 0, so it is eta-private."""
     match event:
         case kinds.Laplace() | kinds.Pure():
             return event.epsilon
@@ -310,23 +299,19 @@ def pure_epsilon(event: Event) -> Fraction | float | None:
 
 def _require_countable(number: int) -> None:
     if number.bit_length() > _LARGEST_COUNT_BITS:
-        raise AccountingError(
-            f"a count has more than {_LARGEST_COUNT_BITS} bits; no accountant reads that many. "
-            "Expected a number of releases, draws or records"
-        )
+        fault = f"a count has more than {_LARGEST_COUNT_BITS} bits; no accountant reads that many"
+        raise AccountingError(f"{fault}. Expected a number of releases, draws or records")
 
 
 def _require_relation(event: Event, relation: Relation | None) -> Relation:
     """Refuse an amplification outside of the relation it is proven for."""
     name = type(event).__name__
     if relation is None:
+        use = 'pass relation="add-remove" or another'
         raise AccountingError(
-            f"{name} has no price without a relation, because amplification differs between "
-            'relations; pass relation="add-remove" or another'
+            f"{name} has no price without a relation, because amplification differs between relations; {use}"
         )
     if not isinstance(event, PoissonSampled) and relation is not Relation.REPLACE_ONE:
-        raise AccountingError(
-            f"{name} amplifies under replace-one only, not under {relation}: the size of the "
-            "sample is fixed. Use Poisson sampling, or the relation replace-one"
-        )
+        why = "the size of the sample is fixed. Use Poisson sampling, or the relation replace-one"
+        raise AccountingError(f"{name} amplifies under replace-one only, not under {relation}: {why}")
     return relation

@@ -3,8 +3,6 @@
 Proof: ``proofs/accounting/dominating_pairs.md``.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -57,10 +55,7 @@ def attained_pair(event: kinds.Event, relation: Relation | None) -> Pair | None:
 def pairs_of(
     counts: EventCounts, relation: Relation | None, *, attained: bool = False
 ) -> list[tuple[Pair, int]] | None:
-    """Return pairs with counts of everything, or None if one release has none.
-
-    Guarantee: Gaussian releases enter as one pair with their exact total. With `attained`, all are `attained_pair`.
-    """
+    """Return pairs with counts, all `attained_pair` if asked, or None; Gaussian ones as one with their exact total."""
     items: list[tuple[Pair, int]] = []
     squares = Fraction(0)
     for event, times in counts:

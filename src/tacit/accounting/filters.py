@@ -127,10 +127,8 @@ class Filter:
         """Return the filter after releases; they are refused if they do not fit."""
         amount = self.amount(events, relation)
         if amount > self.remaining:
-            raise BudgetError(
-                "the budget does not cover this release; nothing was spent. Expected less, or a "
-                "larger budget from the start"
-            )
+            expected = "Expected less, or a larger budget from the start"
+            raise BudgetError(f"the budget does not cover this release; nothing was spent. {expected}")
         return replace(self, spent=self.spent + amount)
 
     def units(self, events: Events) -> int:
@@ -189,10 +187,7 @@ class Odometer:
 
 
 def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp") -> int:
-    """Return the cost of an event by ``gdp`` or ``zcdp`` in units of 2^-80, rounded up.
-
-    Guarantee: never below the exact cost; exact where the cost is a whole number of units.
-    """
+    """Return an event's cost by ``gdp`` or ``zcdp`` in units of 2^-80: exact if whole, else the next unit above it."""
     if law == "rdp":
         raise SettingError("an amount by rdp needs an order; use Filter(..., law='rdp').units")
     any_relation = Relation.ADD_REMOVE if relation is None else Relation.parse(relation)
@@ -201,10 +196,7 @@ def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp
 
 
 def capacity(budget: Budget, law: Law = "gdp") -> int:
-    """Return the capacity of a budget by ``gdp`` or ``zcdp`` in units of 2^-80, rounded down.
-
-    Guarantee: events whose amounts add up to at most this are within the budget.
-    """
+    """Return the most units of 2^-80 by ``gdp`` or ``zcdp`` that events within a budget may cost, rounded down."""
     return math.floor(Filter(budget, Relation.ADD_REMOVE, law).capacity / _UNIT)
 
 
@@ -226,10 +218,8 @@ def shares(whole: int, parts: int) -> tuple[int, ...]:
 
 def _counts(events: Events, relation: Relation | str | None, charged: Relation) -> EventCounts:
     if relation is not None and Relation.parse(relation) is not charged:
-        raise AccountingError(
-            f"a release under {relation} cannot be charged under {charged}; guarantees of "
-            "different relations are never added"
-        )
+        why = "guarantees of different relations are never added"
+        raise AccountingError(f"a release under {relation} cannot be charged under {charged}; {why}")
     return count_events([events] if isinstance(events, Event) else events, charged)
 
 
@@ -273,8 +263,6 @@ def _pair(budget: Budget, law: str) -> tuple[float, float]:
     if budget.is_infinite:
         raise BudgetError("an infinite budget needs no filter; expected a finite one")
     if budget.epsilon is None or budget.delta is None:
-        raise BudgetError(
-            f"a filter by {law} needs a budget of epsilon and delta, or in rho for zcdp; a mu or "
-            "an epsilon alone does not bound releases that are not Gaussian"
-        )
+        why = "a mu or an epsilon alone does not bound releases that are not Gaussian"
+        raise BudgetError(f"a filter by {law} needs a budget of epsilon and delta, or in rho for zcdp; {why}")
     return budget.epsilon, budget.delta

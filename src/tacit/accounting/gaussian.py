@@ -5,8 +5,6 @@ the Mills ratio R, the curve is :math:`\delta_G = \varphi(u)\,[R(u) - R(u + \mu)
 (Balle and Wang 2018, Theorem 8). Error bounds: ``proofs/accounting/gaussian.md``.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Proof: ``proofs/accounting/interpretation.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -42,7 +40,6 @@ class Reading:
     detection: float
 
     def __str__(self) -> str:
-        """Say it in a sentence."""
         alarm = _percent(self.false_alarm, ROUND_FLOOR)
         found = _percent(self.detection, ROUND_CEILING)
         return f"at {alarm} false alarms an attacker detects a person at most {found} of the time"
@@ -124,10 +121,7 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
 
 
 def group_approximate(epsilon: float, delta: float, size: int) -> tuple[float, float]:
-    """Return the guarantee of k records, (kε, δ (e^(kε) - 1) / (e^ε - 1)), from one of a record; at most 1, rounded up.
-
-    From add-remove to replace-one it is the case k = 2.
-    """
+    """Return (kε, δ (e^(kε) - 1) / (e^ε - 1)) of k records, rounded up; k = 2 leads from add-remove to replace-one."""
     epsilon, delta = non_negative("epsilon", epsilon), probability("delta", delta)
     size = whole("size", size)
     if size == 1:

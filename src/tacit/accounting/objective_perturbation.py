@@ -3,8 +3,6 @@
 Proof: ``proofs/accounting/objective_perturbation.md``.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -23,10 +21,7 @@ def jacobian_term(event: ObjectivePerturbation) -> float:
 
 
 def objective_mu(event: ObjectivePerturbation, relation: Relation) -> float:
-    """Return the ratio of gradient sensitivity and noise under a relation, rounded up.
-
-    Guarantee: twice as large under replace-one as under the other two relations.
-    """
+    """Return the gradient's sensitivity over the noise, rounded up; twice as large under replace-one as otherwise."""
     factor = 4 if relation is Relation.REPLACE_ONE else 1
     return root_up(factor * Fraction(event.squared_sensitivity) / Fraction(event.variance))
 

@@ -6,8 +6,6 @@ A release is rho-zCDP if its Rényi curve is at most :math:`\rho\alpha` at every
 orders below omega. Rhos add up; omega is the least. Proof: ``proofs/accounting/release_prices.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.accounting import gaussian
-from tacit.accounting.classical import amplified, amplified_without_replacement
+from tacit.accounting.classical import RatedSample, amplified, amplified_without_replacement
 from tacit.accounting.composition import EventCounts, pure_epsilon
 from tacit.accounting.objective_perturbation import objective_epsilon
 from tacit.accounting.renyi import conversion
@@ -44,10 +42,7 @@ class PricedReleases:
 
 
 def priced_releases(counts: EventCounts, relation: Relation | None, delta: float) -> tuple[PricedReleases, ...] | None:
-    """Price each release at its share of delta, or return None if one has no such price.
-
-    Guarantee: all deltas add up to at most the own deltas plus half of what these leave of delta.
-    """
+    """Price each release at its share, or None; the deltas are at most the own ones plus half of what these leave."""
     own = [own_pair(event, relation) for event, _ in counts]
     paired = list(zip(counts, own, strict=True))
     spent = sum(Fraction(pair[1]) * times for (_, times), pair in paired if pair is not None)
@@ -87,9 +82,7 @@ def epsilon_at(event: kinds.Event, relation: Relation | None, delta: float) -> f
     return epsilon
 
 
-def _sampled(
-    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None, delta: float
-) -> float | None:
+def _sampled(event: RatedSample, relation: Relation | None, delta: float) -> float | None:
     """Amplify a release with a curve: find the base delta whose amplified delta fits."""
     poisson = isinstance(event, kinds.PoissonSampled)
     fixed = Relation.ADD_REMOVE if poisson else Relation.REPLACE_ONE
@@ -130,10 +123,7 @@ def _with_replacement(event: kinds.SampledWithReplacement, delta: float) -> floa
 
 @dataclass(frozen=True, slots=True)
 class Concentrated:
-    """A number rho of concentrated privacy that holds unless a leak happens.
-
-    Guarantee: with probability at least 1 - leak the release is one of rho-zCDP; rho is exact or rounded up.
-    """
+    """With probability at least 1 - leak the release is one of rho-zCDP; rho is exact or rounded up."""
 
     rho: Fraction
     leak: float = 0.0
@@ -158,10 +148,7 @@ def concentrated(event: kinds.Event, relation: Relation | None) -> Concentrated 
 
 
 def total_concentrated(counts: EventCounts, relation: Relation | None) -> Concentrated | None:
-    """Return the rho of everything together, or None if one release has none.
-
-    Guarantee: k times a release costs k times its rho, exactly.
-    """
+    """Return the rho of everything, None if a release has none; k times a release costs exactly k times its rho."""
     rho, leaks = Fraction(0), []
     for event, times in counts:
         found = concentrated(event, relation)

@@ -4,8 +4,6 @@ A release that is only (epsilon, delta)-private leaks with probability delta and
 is that of the second case, and the leak is recorded with it. Proof: ``proofs/accounting/renyi_curves.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from tacit.accounting.classical import amplified
+from tacit.accounting.classical import RatedSample, amplified
 from tacit.accounting.composition import EventCounts, Sampled, count_events, pure_epsilon
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
 from tacit.accounting.renyi import curve as curves
@@ -65,10 +63,7 @@ def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None
 
 
 def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | None:
-    """Return the curve of everything together, or None if one release has none.
-
-    Guarantee: Gaussian releases enter through their exact total; k times a release costs k times its curve.
-    """
+    """Return the curve of everything, or None: exact total of Gaussian releases, k times the curve of k equal ones."""
     parts, leaks, squares = [], [], Fraction(0)
     for event, times in counts:
         if isinstance(event, kinds.Gaussian):
@@ -109,10 +104,7 @@ def own_pair(event: kinds.Event, relation: Relation | None) -> tuple[float, floa
 
 
 def pure_selection(event: kinds.RandomStopping, relation: Relation | None) -> float | None:
-    """Return the epsilon of the best of many pure runs, (2 + shape) epsilon; None if not pure.
-
-    Guarantee: three times the epsilon of one run for the geometric distribution.
-    """
+    """Return the epsilon of the best of many pure runs, (2 + shape) epsilon (thrice for a geometric law), or None."""
     if not isinstance(event.law, kinds.NegativeBinomial):
         return None
     total = Fraction(0)
@@ -133,10 +125,7 @@ def joint_leak(leaks: Iterable[tuple[float, int]]) -> float:
 
 
 def without_leak(delta: float, leak: float) -> float:
-    r"""Return what a leak leaves of delta, :math:`(\delta - l)/(1 - l)`, rounded down.
-
-    Guarantee: ``1 - (1 - leak)(1 - answer)`` is at most delta; 0 if nothing is left.
-    """
+    """Return (δ - l) / (1 - l), rounded down, 0 at least: ``1 - (1 - leak)(1 - answer)`` is at most delta."""
     if leak == 0.0:
         return delta
     return max((delta - leak) / (1.0 - leak) * (1.0 - _LEAK_SLACK), 0.0) if leak < 1.0 else 0.0
@@ -153,9 +142,7 @@ def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> LeakyC
     return LeakyCurve(curves.group(curve, 2) if relation is Relation.REPLACE_ONE else curve)
 
 
-def _sampled(
-    event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, relation: Relation | None
-) -> LeakyCurve | None:
+def _sampled(event: RatedSample, relation: Relation | None) -> LeakyCurve | None:
     release, poisson = event.event, isinstance(event, kinds.PoissonSampled)
     own, pure = own_pair(event, relation), pure_epsilon(release)
     if own is not None and pure is None:
@@ -190,14 +177,9 @@ def _with_replacement(event: kinds.SampledWithReplacement) -> LeakyCurve | None:
     # So many copies of a record are summed at each order.
     if drawn.numbers[-1] > 20_000:
         return None
-    curve = partial(
-        subsampling.with_replacement_gaussian,
-        mu=root_up(event.event.mu_squared),
-        records=event.population,
-        draws=event.draws,
-        most=int(drawn.numbers[-1]),
-    )
-    return LeakyCurve(curve, drawn.tail)
+    drawing = {"records": event.population, "draws": event.draws, "most": int(drawn.numbers[-1])}
+    mu = root_up(event.event.mu_squared)
+    return LeakyCurve(partial(subsampling.with_replacement_gaussian, mu=mu, **drawing), drawn.tail)
 
 
 def _selection(event: kinds.RandomStopping, relation: Relation | None) -> LeakyCurve | None:

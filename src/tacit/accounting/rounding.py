@@ -3,8 +3,6 @@
 Proof: ``proofs/accounting/rounding.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -37,10 +35,7 @@ def float_down(number: Fraction | float) -> float:
 
 
 def root_up(square: Fraction) -> float:
-    """Return the smallest float whose exact square is at least a number of at least 0.
-
-    Guarantee: compared as rationals, its square is never below the number and that of the next smaller float is.
-    """
+    """Return the smallest float whose square, compared as a rational, is at least a number of at least 0."""
     if square == 0:
         return 0.0
     numerator, denominator = square.numerator, square.denominator
@@ -75,10 +70,7 @@ def raised(values: NDArray[np.float64], slack: float = ALLOWANCE) -> NDArray[np.
 
 
 def bisect(low: float, high: float, holds: Callable[[float], bool], accuracy: float) -> tuple[float, float]:
-    """Return ends of a bracket, relatively `accuracy` wide, around the number where `holds` begins.
-
-    Guarantee: the upper end is `high` or was seen to hold, the lower end is `low` or was seen not to hold.
-    """
+    """Return ends, relatively `accuracy` apart: the upper is `high` or held, the lower is `low` or did not hold."""
     while high - low > accuracy * high:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if holds(middle) else (middle, high)

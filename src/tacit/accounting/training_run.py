@@ -4,8 +4,6 @@ This is where a noise multiplier, a sampling scheme and a relation become an eve
 2C is the sensitivity is decided here only. Proof: ``proofs/accounting/training_run.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,18 +45,14 @@ class Run:
     def __post_init__(self) -> None:
         noise = Fraction(exact("noise", self.noise))
         if noise <= 0:
-            raise SettingError(
-                f"noise is {self.noise!r}; expected a number above 0, the noise's standard "
-                "deviation over the clip bound"
-            )
+            expected = "a number above 0, the noise's standard deviation over the clip bound"
+            raise SettingError(f"noise is {self.noise!r}; expected {expected}")
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "steps", _count("steps", self.steps))
         object.__setattr__(self, "relation", Relation.parse(self.relation))
         if self.sampling not in SAMPLINGS:
-            raise SettingError(
-                f"unknown sampling {str(self.sampling)[:40]!r}; expected one of {', '.join(SAMPLINGS)}. "
-                "Shuffled batches have no amplification: leave sample_rate out"
-            )
+            known = f"{', '.join(SAMPLINGS)}. Shuffled batches have no amplification: leave sample_rate out"
+            raise SettingError(f"unknown sampling {str(self.sampling)[:40]!r}; expected one of {known}")
         if self.population is not None:
             object.__setattr__(self, "population", _count("population", self.population))
         if self.sample_rate is not None:

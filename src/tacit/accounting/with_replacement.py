@@ -5,8 +5,6 @@ are not listed: their total weight `tail` goes to delta. Where too many are left
 largest of them, because more copies dominate fewer. Proof: ``proofs/accounting/with_replacement.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial

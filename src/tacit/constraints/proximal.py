@@ -5,8 +5,6 @@
 B maps theta to the user's slopes. All is public: iterations may depend on the values.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,10 +23,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RidgePenalty:
-    """The penalty (l2 / 2)·‖B theta - prior‖² around a declared prior mean; `matrix` is B.
-
-    It sees no record, so its gradient needs neither clip nor noise.
-    """
+    """(l2 / 2)·‖B theta - prior‖², `matrix` is B. It sees no record, so its gradient needs neither clip nor noise."""
 
     l2: float
     matrix: NDArray[np.float64]

@@ -3,8 +3,6 @@
 A region projects in the user's coordinates; `constraints.proximal` projects in those of a solver.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -79,10 +79,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """`times` answers of one kind, each at the same price; no price means no noise (ε = ∞).
-
-    `size` is the number of counts in one answer, and 1 for the other kinds.
-    """
+    """`times` answers of one kind and price (None: no noise); `size` counts in each, 1 for the other kinds."""
 
     kind: QueryKind
     price: AnyPrice | None

@@ -1,7 +1,5 @@
 """The release: what left the wall. Everything from here on is post-processing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,10 +57,7 @@ class Sandwich:
 
 @dataclass(frozen=True)
 class Release:
-    """Coefficients in prepared coordinates (intercept last) and the plan that paid for them.
-
-    `reproducible` says that the noise came from a seed somebody chose: it then protects nobody.
-    """
+    """Prepared coefficients (intercept last) and their plan; `reproducible`: noise of a chosen seed protects nobody."""
 
     plan: Plan
     theta: NDArray[np.float64]

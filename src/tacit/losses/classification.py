@@ -9,8 +9,6 @@ softmax    log Σ_k e^(z_k) - z_y of a class y; gradient p - e_y, of norm at mos
            eigenvalues in [0, 1/2]
 """
 
-from __future__ import annotations
-
 import math
 
 import numba

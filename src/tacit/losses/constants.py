@@ -17,8 +17,6 @@ noise that protects a score within ±c. Without noise a large c is best. With no
 counts: it falls from 2.29 at c = 1.345 to √(π/2) = 1.25 as c → 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

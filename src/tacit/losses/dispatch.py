@@ -3,8 +3,6 @@
 One kernel serves every loss, and the branch is taken once per tile.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba
@@ -18,10 +16,7 @@ SHAPELESS = frozenset({Code.LOGISTIC, Code.SQUARED, Code.DISTANCE})
 
 
 def shape_of(loss: Loss) -> NDArray[np.float64] | None:
-    """Public parameters of a loss for compiled passes; None for losses without any.
-
-    With None numba leaves out the branches that need a shape, and compiles in half the time.
-    """
+    """Public parameters of a loss, or None: numba then leaves out branches and compiles in half the time."""
     return None if loss.code in SHAPELESS else np.array(loss.shape)
 
 

@@ -7,8 +7,6 @@ The exponential is a fixed sequence of IEEE operations and calls no library, so 
 the same bits at any place in a block and on any vector unit. The sensitivity proofs need this.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

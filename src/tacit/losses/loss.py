@@ -4,8 +4,6 @@ A loss sees a margin z and a label y, never a feature. Its slope is the derivati
 curvature the second derivative.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 

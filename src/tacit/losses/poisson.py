@@ -16,8 +16,6 @@ The weighted score has slope ω (m - y) and curvature ω m = min(m, top): its me
 the model's mean is right.
 """
 
-from __future__ import annotations
-
 import math
 
 import numba

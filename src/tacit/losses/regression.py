@@ -9,8 +9,6 @@ pinball       of a quantile τ: (1 - τ) r for r ≥ h, -τ r for r ≤ -h, a pa
               slope in [-τ, 1 - τ], curvature in [0, 1 / (2 h)]
 """
 
-from __future__ import annotations
-
 import math
 
 import numba

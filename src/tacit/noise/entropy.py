@@ -28,13 +28,7 @@ class Entropy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SystemEntropy:
-    """Words straight from the operating system's cryptographic generator.
-
-    Guarantee
-    ---------
-    - Keeps no state: there is nothing to copy in a fork, to repeat in a worker, or to leak.
-    - Every call returns fresh words.
-    """
+    """The system's cryptographic generator: fresh words every call, and no state to copy in a fork, repeat or leak."""
 
     secure: ClassVar[bool] = True
 
@@ -47,10 +41,8 @@ class SystemEntropy:
 class SeededEntropy:
     """Reproducible words for tests; whoever knows the seed can subtract the noise.
 
-    Guarantee
-    ---------
-    - The same seed gives the same words, in whatever portions they are asked for.
-    - Never declared secure, so a certificate built on it says `private: false`.
+    Guarantee: the same seed gives the same words, in whatever portions they are asked for. Never declared secure, so a
+    certificate built on it says `private: false`.
     """
 
     secure: ClassVar[bool] = False

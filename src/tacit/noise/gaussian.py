@@ -104,10 +104,7 @@ def _cumulative_bounds(precision: int) -> tuple[tuple[int, ...], tuple[int, ...]
 
 @cache
 def _strip_table() -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Integers floor(2^31 c_j), j = 1, 2, …, up to the first that is 2^31 - 1, and a guide to them.
-
-    All later ones are 2^31 - 1 as well, so that value stands for the whole tail.
-    """
+    """Integers floor(2^31 c_j), j = 1, 2, …, up to the first 2^31 - 1, which stands for the tail; a guide to them."""
     precision = 4 * GUARD_BITS
     lows, _ = _cumulative_bounds(precision)
     prefixes = [low >> (precision - CHOICE_BITS) for low in lows[1:]]
@@ -130,10 +127,7 @@ def _run_trials(
     shift: int,
     band: float,
 ) -> tuple[int, int, bool]:
-    """Append accepted draws until the words or the space end, or a trial cannot be settled here.
-
-    Returns the first trial not run, the number of draws, and whether that trial is unsettled.
-    """
+    """Append accepted draws; return the first trial not run, the number of draws, whether that trial is unsettled."""
     trials = words.size // 2
     while trial < trials and filled < draws.size:
         first = words[2 * trial]
@@ -180,10 +174,7 @@ def _settle_strip(choice: int, entropy: Entropy) -> int:
 
 
 def _settle_acceptance(strip: int, level: int, offset: int, entropy: Entropy) -> bool:
-    """Whether level < exp(-t), t = (z² - x²)/2, both uniforms extended as needed.
-
-    With n bits of the offset F/2^n, t = F (2^(n+1) strip + F) / 2^(2n + 9).
-    """
+    """Whether level < exp(-t), t = F (2^(n+1) strip + F) / 2^(2n + 9) with n bits of the offset, as many as needed."""
     level_bits, offset_bits = LEVEL_BITS, WORD_BITS
     while True:
         precision = level_bits + GUARD_BITS
@@ -216,12 +207,9 @@ def rounded_gaussian(count: int, bits: int, entropy: Entropy, band: float = BAND
 
     .. math:: P(K = k) = \Phi((k + 1/2)/2^{bits}) - \Phi((k - 1/2)/2^{bits})
 
-    Guarantee
-    ---------
-    - The law is that of the rounded real Gaussian: no floating-point error, no truncated tail,
-      no holes. Adding K to an integer is therefore post-processing of the Gaussian mechanism.
-    - Draws are independent; no random word serves two trials or two decisions.
-    - Nothing is kept between calls.
+    Guarantee: the law is that of the rounded real Gaussian, with no floating-point error, truncated tail or hole, so
+    adding K to an integer is post-processing of the Gaussian mechanism. Draws are independent: no random word serves
+    two trials or two decisions, and nothing is kept between calls.
 
     The standard deviation is 2^bits lattice steps, 0 <= bits <= 52. The noise is private if and
     only if `entropy` is secure. With a wider `band` the law is the same, and exact arithmetic settles

@@ -58,7 +58,6 @@ class Budget:
             object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
-        """The budget as people write it."""
         given = {sign: getattr(self, name) for name, sign in _CURRENCIES.items()}
         amounts = [f"{sign} = {amount:.6g}" for sign, amount in given.items() if amount is not None]
         return ", ".join(amounts if self.delta is None else [*amounts, f"δ = {self.delta:g}"])
@@ -113,7 +112,6 @@ class Guarantee:
         return math.isinf(self.epsilon)
 
     def __str__(self) -> str:
-        """The guarantee in words, numbers rounded up to six digits."""
         subject = f"{self.relation.value}, per {self.unit}"
         if self.premise is not None:
             subject += f" (assuming {self.premise})"

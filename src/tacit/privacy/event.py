@@ -94,10 +94,7 @@ class DiscreteGaussian(Event):
 
 @dataclass(frozen=True, slots=True)
 class Laplace(Event):
-    """A number or vector of this L1 sensitivity with noise of density exp(-|x|/scale) / (2 scale).
-
-    Guarantee: `epsilon` is the exact ratio sensitivity / scale, not its inverse.
-    """
+    """Numbers of this L1 sensitivity with noise exp(-|x|/scale) / (2 scale); epsilon = sensitivity / scale, exactly."""
 
     sensitivity: Number
     scale: Number
@@ -151,10 +148,7 @@ class ObjectivePerturbation(Event):
 
 @dataclass(frozen=True, slots=True)
 class Pure(Event):
-    """A release that is epsilon-private, by whatever mechanism. Permute-and-flip is one.
-
-    Guarantee: nothing beyond epsilon is assumed: accountants price randomised response.
-    """
+    """A release of which only epsilon is known, permute-and-flip for one: accountants price randomised response."""
 
     epsilon: Number
     label: str = ""
@@ -162,10 +156,7 @@ class Pure(Event):
 
 @dataclass(frozen=True, slots=True)
 class Approximate(Event):
-    """A release that is (epsilon, delta)-private, by whatever mechanism.
-
-    Guarantee: nothing beyond the two numbers is assumed: accountants price leaky randomised response.
-    """
+    """A release of which only (epsilon, delta) is known: accountants price leaky randomised response."""
 
     epsilon: Number
     delta: Number
@@ -188,10 +179,7 @@ class BoundedRange(Event):
 
 @dataclass(frozen=True, slots=True)
 class Composed(Event):
-    """Several events on the same table, each with fresh noise, possibly chosen adaptively.
-
-    Guarantee: an accountant prices it exactly as the list of its events.
-    """
+    """Several events on one table, each with fresh noise, adaptive or not; priced exactly as their list."""
 
     events: tuple[Event, ...]
 
@@ -204,10 +192,7 @@ class Composed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Event):
-    """The same event several times, with fresh noise and fresh samples, possibly adaptively.
-
-    Guarantee: an accountant prices ``Repeated(event, k)`` exactly as k copies of the event.
-    """
+    """The same event several times with fresh noise and samples, adaptive or not; priced exactly as k copies of it."""
 
     event: Event
     times: int
@@ -285,10 +270,7 @@ class NegativeBinomial:
 
 @dataclass(frozen=True, slots=True)
 class PoissonRuns:
-    """The Poisson distribution of a number of runs; at 0 runs a fixed public answer is released.
-
-    Guarantee: the mean is above 0.
-    """
+    """The Poisson law of a number of runs, of mean above 0; at 0 runs a fixed public answer is released."""
 
     mean: Number
 

@@ -1,7 +1,5 @@
 """The rules for the numbers and texts of an event: exact, bounded, and within their range."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Events as JSON: one tag per kind, exact numbers as strings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import fields

@@ -5,8 +5,6 @@ direction is composed separately and the larger bound is taken at the end. The g
 as narrow as asked for. One pair used once has a closed form. Proofs: ``proofs/accounting/pld/composition.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -43,10 +41,7 @@ _NEGLIGIBLE = 1e-9
 
 
 def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, float]:
-    """Return lower and upper bounds of delta at epsilon for one use of a pair with known slopes.
-
-    Guarantee: the exact value lies in between, floating-point round-off included.
-    """
+    """Return bounds around the exact delta of one use of a pair with known slopes, round-off included."""
     if abs(epsilon) > LARGEST_LOSS:
         raise GridTooLong(f"epsilon {epsilon!r} is beyond {LARGEST_LOSS:.0f}; use Rényi accounting")
     tails_p, tails_q = pair.smooth(direction, np.array([epsilon]))
@@ -65,10 +60,7 @@ def profile(pair: Pair, direction: Direction, epsilon: float) -> tuple[float, fl
 
 
 def epsilon_of(pair: Pair, direction: Direction, delta: float) -> tuple[float, float]:
-    """Return lower and upper bounds of epsilon at delta for one use of a pair with known slopes.
-
-    Guarantee: `profile` is at most delta at the upper bound; at least delta at the lower one, or it is 0.
-    """
+    """Return bounds of epsilon: `profile` is at most delta at the upper one, at least delta at a lower above 0."""
     if pair.infinite(direction) > delta:
         return math.inf, math.inf
     return _crossing(pair, direction, delta, 0), _crossing(pair, direction, delta, 1)
@@ -116,15 +108,12 @@ class Composed:
             return _larger(profile(self._alone, way, epsilon) for way in self._directions())
         return self._bracket(lambda coarse: coarse.aim_at_epsilon(epsilon), lambda law, _: law.delta(epsilon))
 
-    def epsilon(self, delta: float) -> Bracket:
-        """Return lower and upper bounds of epsilon at a delta in (0, 1)."""
-        return self._epsilon(delta)
-
     def safe_epsilon(self, delta: float) -> float:
         """Return the upper bound of epsilon alone, in a third of the time."""
-        return self._epsilon(delta, upper_only=True)[1]
+        return self.epsilon(delta, upper_only=True)[1]
 
-    def _epsilon(self, delta: float, *, upper_only: bool = False) -> Bracket:
+    def epsilon(self, delta: float, *, upper_only: bool = False) -> Bracket:
+        """Return lower and upper bounds of epsilon at a delta in (0, 1); with `upper_only` the lower one is 0."""
         if not 0.0 < delta < 1.0:
             raise SettingError(f"delta is {delta!r}; expected a number between 0 and 1")
         if not self.items:
@@ -227,10 +216,7 @@ class Composed:
 
 
 def compose(items: Iterable[tuple[Pair, int]], tolerance: float = DEFAULT_TOLERANCE) -> Composed:
-    """Compose pairs with counts.
-
-    Guarantee: equal pairs are counted together, Gaussian pairs merged exactly, empty releases cost nothing.
-    """
+    """Compose pairs: equal ones are counted together, Gaussian ones merged exactly, empty releases cost nothing."""
     if not 1e-7 <= tolerance <= 0.1:
         raise SettingError(f"tolerance is {tolerance!r}; expected a number from 1e-7 to 0.1")
     counts: dict[Pair, int] = {}

@@ -5,8 +5,6 @@ split between its ends so that both of its masses stay ("connect the dots"). **L
 the profile, lowered below its tangents, with corners on the grid. Proofs: ``proofs/accounting/pld/distribution.md``.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -27,10 +25,7 @@ _STEP_BITS = 30
 
 @dataclass(frozen=True)
 class Grid:
-    """Losses ``indices * step`` in increasing order.
-
-    Guarantee: products are exact for indices of at most 23 bits, or if the step is a power of 2.
-    """
+    """Losses ``indices * step``, increasing; exact for indices of at most 23 bits, or if the step is a power of 2."""
 
     step: float
     indices: NDArray[np.int64]
@@ -42,10 +37,7 @@ class Grid:
 
 
 def rounded_step(step: float) -> float:
-    """Return the largest step of at most 30 bits that is not above the given one.
-
-    Guarantee: at most a factor of 1 - 2^-29 below the argument.
-    """
+    """Return the largest step of at most 30 bits up to the given one, at most a factor of 1 - 2^-29 below it."""
     if not 0.0 < step < math.inf:
         raise SettingError(f"step is {step!r}; expected a finite number above 0")
     mantissa, exponent = math.frexp(step)

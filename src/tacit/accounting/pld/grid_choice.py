@@ -82,12 +82,8 @@ class CoarseLosses:
         around = self.points - means[:, None]
         variances = (weights * around * around).sum(axis=1) / total
         cumulants = np.log(total) + tops
-        return Moments(
-            float((self.group_times * cumulants).sum()),
-            float((self.group_times * means).sum()),
-            float((self.group_times * variances).sum()),
-            means[self.membership],
-        )
+        cumulant, mean, variance = (float((self.group_times * each).sum()) for each in (cumulants, means, variances))
+        return Moments(cumulant, mean, variance, means[self.membership])
 
     def aim_at_delta(self, delta: float) -> Aim:
         """Estimate epsilon at delta by the saddle-point method."""
@@ -215,16 +211,9 @@ def coarse_pass(items: Sequence[tuple[Pair, int]], direction: Direction) -> Coar
     if not few:
         order = np.argsort((masses * points**2).sum(axis=1), kind="stable")
         membership[order] = np.arange(len(items)) * _MANY // len(items)
-    infinite = np.array([pair.infinite(direction) for pair, _ in items])
-    return CoarseLosses(
-        points,
-        masses,
-        times,
-        _averaged(masses, times, membership),
-        np.bincount(membership, times).astype(np.float64),
-        membership,
-        np.array([law.infinite for law in laws]) - infinite,
-    )
+    beyond = np.array([law.infinite - pair.infinite(direction) for law, (pair, _) in zip(laws, items, strict=True)])
+    averaged, group_times = _averaged(masses, times, membership), np.bincount(membership, times).astype(np.float64)
+    return CoarseLosses(points, masses, times, averaged, group_times, membership, beyond)
 
 
 def _averaged(masses: Floats, times: Floats, membership: NDArray[np.intp]) -> Floats:
@@ -287,10 +276,7 @@ def resolve(
 
 
 def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
-    """Return the step h = √(12 a ε / (T (1 + s))) that costs a fraction a of epsilon (upper bound).
-
-    Guarantee: positive unless the composition has no variance.
-    """
+    """Return the step √(12 a ε / (T (1 + s))) that costs a fraction a of epsilon; above 0 if there is variance."""
     # An epsilon near 0 is measured against the deviation of the composition.
     size = max(aim.epsilon, 0.1 * math.sqrt(aim.moments.variance))
     return math.sqrt(12.0 * accuracy * size / (count * (1.0 + aim.tilt)))

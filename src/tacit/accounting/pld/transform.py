@@ -9,8 +9,6 @@ The prefactor is the Chernoff bound of delta, so an absolute error of g is a rel
 delta, however small delta is. Proofs: ``proofs/accounting/pld/transform.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,10 +104,7 @@ class Transform:
 
 
 def transform(laws: Sequence[tuple[LossDistribution, int]], window: Window, bound: Bound) -> Transform:
-    """Compose distributions on multiples of one step, with counts, in one Fourier transform.
-
-    Guarantee: the composition of upper distributions is an upper bound, of lower ones a lower bound.
-    """
+    """Compose distributions on multiples of one step by one transform: upper to an upper bound, lower to a lower."""
     step = laws[0][0].step
     parts = [_tilted(law, times, window.tilt) for law, times in laws]
     infinite = -math.expm1(sum(times * math.log1p(-min(law.infinite, 1.0 - UNIT)) for law, times in laws))

@@ -9,8 +9,6 @@ Privacy with (epsilon, delta), delta > 0, implies no rho, and rho-zCDP implies n
 Proofs and references: ``proofs/accounting/renyi/conversion.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -52,19 +50,13 @@ def delta(curve: Curve, epsilon: float, orders: ArrayLike | None = None) -> floa
 
 
 def epsilon_from_values(orders: ArrayLike, values: ArrayLike, delta: float) -> float:
-    """Return an epsilon at delta from stored values of a curve, without refinement.
-
-    Guarantee: never below `epsilon` of any curve with these values.
-    """
+    """Return an epsilon at delta from values of a curve, never below `epsilon` of any curve with these values."""
     array, bounds = _paired(orders, values)
     return max(float(np.min(_epsilons(array, bounds, probability("delta", delta)))), 0.0)
 
 
 def delta_from_values(orders: ArrayLike, values: ArrayLike, epsilon: float) -> float:
-    """Return a delta at epsilon from stored values of a curve, without refinement.
-
-    Guarantee: never below `delta` of any curve with these values.
-    """
+    """Return a delta at epsilon from values of a curve, never below `delta` of any curve with these values."""
     array, bounds = _paired(orders, values)
     bound = non_negative("epsilon", epsilon)
     if math.isinf(bound):
@@ -86,10 +78,7 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 
 
 def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
-    """Return an epsilon of (rho, omega)-tCDP at delta: the infimum over orders below omega.
-
-    Guarantee: never below `zcdp_to_epsilon`, to which it tends as omega grows.
-    """
+    """Return the infimum of epsilon over orders below omega; at least `zcdp_to_epsilon`, its limit as omega grows."""
     rho, delta = non_negative("rho", rho), probability("delta", delta)
     if math.isinf(above_one("omega", omega)):
         return zcdp_to_epsilon(rho, delta)
@@ -106,10 +95,7 @@ def tcdp_to_epsilon(rho: float, omega: float, delta: float) -> float:
 
 
 def pure_to_zcdp(epsilon: float) -> float:
-    """Return the least rho of every epsilon-private mechanism, ε tanh(ε/2), rounded up.
-
-    Guarantee: attained by randomised response as the order tends to 1, so no smaller rho exists.
-    """
+    """Return ε tanh(ε/2), rounded up: the least rho if ε-private, attained by randomised response near order 1."""
     epsilon = non_negative("epsilon", epsilon)
     if epsilon == 0.0:
         return 0.0

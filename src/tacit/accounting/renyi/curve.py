@@ -7,8 +7,6 @@ Objective perturbation is **not** mu-GDP: never add its mu to other squares. Pro
 ``proofs/accounting/renyi/curve.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
@@ -49,10 +47,7 @@ def default_orders() -> Floats:
 
 
 def add(curves: Iterable[Curve]) -> Curve:
-    r"""Return the curve of an adaptive composition, :math:`\sum_i r_i(\alpha)`.
-
-    Guarantee: never below the exact sum; the same for every order of the curves, up to the relative slack of 2^-46.
-    """
+    """Return the sum of curves, that of an adaptive composition: never below the exact one, any order up to 2^-46."""
     parts = tuple(curves)
 
     def total(orders: Floats) -> Floats:
@@ -152,6 +147,14 @@ def interpolated(orders: Floats, moments: dict[int, float]) -> Floats:
     return raised(np.array([at(float(order)) for order in orders.ravel()]).reshape(orders.shape))
 
 
+def at_most_base(orders: Floats, curve: Curve, rate: float, moment: MomentBound) -> Floats:
+    """Return the lesser of the base curve and the one with these moments; zero at rate 0."""
+    base = np.asarray(curve(orders), dtype=np.float64)
+    if rate in {0.0, 1.0}:
+        return np.zeros_like(orders) if rate == 0.0 else base
+    return np.minimum(base, interpolated(orders, log_moments_at(orders, moment, curve)))
+
+
 # Below this the exponential minus its linear part is summed as a series: 16 terms leave 2^-54.
 _SERIES_UP_TO = 0.5
 _SERIES_TERMS = 16
@@ -166,10 +169,7 @@ _LONGEST_QUADRATURE = 1.0
 
 
 def gaussian(orders: ArrayLike, mu: float) -> Floats:
-    """Return the curve of a Gaussian release, r(α) = αμ²/2 with mu = sensitivity / noise scale.
-
-    Guarantee: exact up to the rounding upwards, for every relation whose sensitivity entered mu.
-    """
+    """Return αμ²/2, mu = sensitivity / noise scale: exact but for rounding up, for the sensitivity's relation."""
     array, mu = as_orders(orders), non_negative("mu", mu)
     with np.errstate(over="ignore"):
         # mu is squared by numpy, so that an overflow is infinity and no exception.

@@ -5,8 +5,6 @@ in advance, or released, is not covered. Reference: Papernot and Steinke (2022),
 ``proofs/accounting/renyi/selection.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -21,10 +19,7 @@ from tacit.validate import positive
 
 
 def negative_binomial_mean(shape: float, gamma: float) -> float:
-    """Return the mean of the truncated negative binomial number of runs, rounded up.
-
-    Guarantee: 1/gamma for the geometric distribution (shape 1), never below 1.
-    """
+    """Return the mean number of runs, rounded up: 1/gamma for the geometric law (shape 1), never below 1."""
     shape, gamma = _law(shape, gamma)
     log_gamma = math.log(gamma)
     odds = -math.expm1(log_gamma) / gamma

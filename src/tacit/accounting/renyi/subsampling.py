@@ -5,8 +5,6 @@ relation, on tables of the size of the sample. Releases from one sample are one 
 of theirs. Proofs and references: ``proofs/accounting/renyi/subsampling.md``.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -14,16 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.renyi.curve import (
-    Curve,
-    MomentBound,
-    gaussian,
-    interpolated,
-    log_expm1,
-    log_moments_at,
-    log_one_plus,
-    log_sum,
-)
+from tacit.accounting.renyi.curve import Curve, at_most_base, gaussian, log_expm1, log_one_plus, log_sum
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, Floats, as_orders, non_negative, probability, raised
 from tacit.validate import whole
 
@@ -45,7 +34,7 @@ def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
     array, rate = as_orders(orders), probability("sampling_rate", sampling_rate)
     if rate == 0.0:
         return np.zeros_like(array)
-    return _at_most_base(array, curve, rate, lambda order, values: _poisson_moment(order, values, rate))
+    return at_most_base(array, curve, rate, lambda order, values: _poisson_moment(order, values, rate))
 
 
 def without_replacement(
@@ -154,15 +143,7 @@ def _fixed_size(orders: Floats, curve: Curve, rate: float, log_terms: Curve) -> 
         excess = log_sum(weights + terms + 2.0**-48 * sizes)
         return log_one_plus(excess) * (1.0 + ALLOWANCE) + UNDERFLOW
 
-    return _at_most_base(orders, curve, rate, moment)
-
-
-def _at_most_base(orders: Floats, curve: Curve, rate: float, moment: MomentBound) -> Floats:
-    """Return the lesser of the base curve and the one with these moments; zero at rate 0."""
-    base = np.asarray(curve(orders), dtype=np.float64)
-    if rate in {0.0, 1.0}:
-        return np.zeros_like(orders) if rate == 0.0 else base
-    return np.minimum(base, interpolated(orders, log_moments_at(orders, moment, curve)))
+    return at_most_base(orders, curve, rate, moment)
 
 
 def _log_choices(order: int, rate: float) -> tuple[Floats, float, Floats]:

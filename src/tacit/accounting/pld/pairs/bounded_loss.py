@@ -1,7 +1,5 @@
 """Pairs of bounded loss: Laplace noise, randomised response, the exponential mechanism; pure releases on samples."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -16,10 +14,7 @@ _LARGEST_EPSILON = 300.0
 
 @dataclass(frozen=True, slots=True)
 class LaplacePair(Pair):
-    """Scalar Laplace noise, epsilon = sensitivity / scale: δ(t) = 1 - e^((t - ε)/2) for |t| ≤ ε.
-
-    Guarantee: the profile is exact, with half of the mass of P at the largest loss.
-    """
+    """Laplace noise on a number: δ(t) = 1 - e^((t - ε)/2) for |t| ≤ ε, exact; half of P is at the largest loss."""
 
     epsilon: float
 
@@ -44,10 +39,7 @@ class LaplacePair(Pair):
 
 @dataclass(frozen=True, slots=True)
 class RandomisedResponse(Pair):
-    """Leaky randomised response: P[Y = ∞] = δ, P[Y = ±ε] = (1 - δ) / (1 + e^(∓ε)).
-
-    Guarantee: dominates every mechanism that is (epsilon, delta)-private, and is one.
-    """
+    """P[Y = ∞] = δ, P[Y = ±ε] = (1 - δ) / (1 + e^(∓ε)): dominates all that is (ε, δ)-private, and is so itself."""
 
     epsilon: float
     delta: float = 0.0
@@ -74,10 +66,7 @@ class RandomisedResponse(Pair):
 
 @dataclass(frozen=True, slots=True)
 class ExponentialPair(Pair):
-    """All mechanisms of bounded range eta: δ(t) = (1 - e^((t - η)/2))² / (1 - e^(-η)) for |t| ≤ η.
-
-    Guarantee: never below the profile of any two-point pair of range eta, and attained at every epsilon.
-    """
+    """Any range eta: δ(t) = (1 - e^((t - η)/2))² / (1 - e^(-η)), |t| ≤ η, the most of two points at every epsilon."""
 
     eta: float
 
@@ -134,10 +123,7 @@ class _Replaced(Pair):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedResponse(_Replaced):
-    """Any epsilon-private release of the sample.
-
-    Guarantee: dominates every such release, and is one: the loss has three values.
-    """
+    """Any epsilon-private release of the sample: dominates every such one and is one; the loss has three values."""
 
     def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
         # In the middle both records are less likely than none.
@@ -150,10 +136,7 @@ class ReplacedResponse(_Replaced):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedLaplace(_Replaced):
-    """Laplace noise of scale 1 on a sum over the sample: (1 - q) Lap(0) + q Lap(±ε).
-
-    Guarantee: the profile is exact for a number, and dominates that of a vector.
-    """
+    """Laplace noise of scale 1 on a sum, (1 - q) Lap(0) + q Lap(±ε): exact for a number, dominates for a vector."""
 
     def _tails(self, _: Direction, points: Floats) -> tuple[Floats, Floats]:
         e, size = self.epsilon, np.minimum(np.abs(points), self.largest)
@@ -163,10 +146,8 @@ class ReplacedLaplace(_Replaced):
         beyond_p, beyond_q = self._between(threshold, e)
         inside_p, inside_q = self._between(np.zeros_like(threshold), threshold)
         above = points >= 0.0
-        return (
-            np.where(above, beyond_p, beyond_p + inside_p + inside_q),
-            np.where(above, beyond_q, beyond_q + inside_q + inside_p),
-        )
+        above_p = np.where(above, beyond_p, beyond_p + inside_p + inside_q)
+        return above_p, np.where(above, beyond_q, beyond_q + inside_q + inside_p)
 
     def _between(self, start: Floats, end: Floats | float) -> tuple[Floats, Floats]:
         """Masses of the outputs between two numbers of [0, epsilon]."""

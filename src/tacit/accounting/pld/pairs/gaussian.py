@@ -1,7 +1,5 @@
 """Pairs of Gaussian noise: plain, discrete, on random samples, and in a perturbed objective."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -24,10 +22,7 @@ SampledRelation: TypeAlias = Literal["add-remove", "zero-out", "replace-one"]
 
 @dataclass(frozen=True, slots=True)
 class GaussianPair(Pair):
-    """The Gaussian mechanism: P = N(μ, 1), Q = N(0, 1), and the loss is N(μ²/2, μ²).
-
-    Guarantee: the profile is that of ``tacit.accounting.gaussian.delta``.
-    """
+    """P = N(μ, 1), Q = N(0, 1), loss N(μ²/2, μ²): the profile is that of ``tacit.accounting.gaussian.delta``."""
 
     mu: float
 
@@ -59,10 +54,8 @@ class DiscreteGaussianPair(Pair):
         if self.sigma == 0.0:
             raise SettingError("sigma is 0; expected a number above 0")
         if 2.0 * _DEEPEST * self.sigma > _MOST_ATOMS:
-            raise GridTooLong(
-                f"sigma {self.sigma!r} has too many integers within 39 sigma; expected at most "
-                f"{_MOST_ATOMS / (2 * _DEEPEST):.0f}. Price the release as a Gaussian one"
-            )
+            most = f"{_MOST_ATOMS / (2 * _DEEPEST):.0f}. Price the release as a Gaussian one"
+            raise GridTooLong(f"sigma {self.sigma!r} has too many integers within 39 sigma; expected at most {most}")
 
     @property
     def lattice(self) -> float:
@@ -207,10 +200,8 @@ class WithoutReplacementGaussian(Pair):
         below_p = (1.0 - rate) * low + rate * high + between
         below_q = low + (1.0 - rate) * between + rate * (special.ndtr(threshold - mu) - low)
         above = points >= 0.0
-        return (
-            np.where(above, _mixture(mu, rate, -threshold), below_p),
-            np.where(above, special.ndtr(-threshold), below_q),
-        )
+        above_p = np.where(above, _mixture(mu, rate, -threshold), below_p)
+        return above_p, np.where(above, special.ndtr(-threshold), below_q)
 
     def _atoms(self, _: Direction) -> tuple[Floats, Floats]:
         mass = (1.0 - self.rate) * math.erf(self.mu_replace / math.sqrt(8.0))

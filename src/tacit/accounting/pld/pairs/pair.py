@@ -5,8 +5,6 @@ smooth part, given by both tails; atoms; and the mass at infinity. Sampling maps
 ``proofs/accounting/pld/pairs/``.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -102,10 +100,7 @@ class Pair(ABC):
 
 
 def tail_error(tail: Floats) -> Floats:
-    r"""Bound the absolute error of a tail probability S by :math:`2^{-53} S (16 - 8 \log S)`.
-
-    Guarantee: above the error against 60 digits of every tail of this package.
-    """
+    """Bound the error of a tail S by 2^-53 S (16 - 8 log S), above that of every tail here against 60 digits."""
     return UNIT * tail * (16.0 - 8.0 * np.log(np.maximum(tail, 1e-300)))
 
 
@@ -232,7 +227,5 @@ class FixedSizePair(PoissonPair):
         rest = 1.0 - smooth - float(masses[high].sum()) - float(weights[low].sum())
         # Raised by its rounding: mass at loss 0 that is not there costs nothing to speak of.
         middle = max(rest, 0.0) + 32.0 * UNIT
-        return (
-            np.concatenate([others[low], [0.0], losses[high]]),
-            np.concatenate([weights[low], [middle], masses[high]]),
-        )
+        at = np.concatenate([others[low], [0.0], losses[high]])
+        return at, np.concatenate([weights[low], [middle], masses[high]])
