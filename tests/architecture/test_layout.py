@@ -1,6 +1,8 @@
 """Length, names and completeness of files; proof pages; tests that mirror the sources."""
 
+import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -200,3 +202,25 @@ def test_modules_without_tests_and_tests_without_modules_are_found(tmp_path: Pat
     assert mirror_faults(tmp_path, frozenset({"noise/test_laplace.py"})) == []
     gone = frozenset({"noise/test_laplace.py", "noise/test_gone.py"})
     assert mirror_faults(tmp_path, gone) == ["tests/noise/test_gone.py is listed and missing"]
+
+
+def assigned_twice(source: str) -> list[str]:
+    """Names that a module binds more than once: the second silently changes what the first is used for."""
+    names: Counter[str] = Counter()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names[node.name] += 1
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        names.update(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
+    return [name for name, times in names.items() if times > 1]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda path: path.stem)
+def test_no_module_binds_a_name_twice(path: Path) -> None:
+    assert not assigned_twice(path.read_text(encoding="utf-8"))
+
+
+def test_a_name_that_is_bound_twice_is_found() -> None:
+    assert assigned_twice("END = 24.0\nSTEP = 1\ndef f(): END = 3\nEND = 14.0\n") == ["END"]

@@ -24,8 +24,8 @@ _SQRT_HALF = math.sqrt(0.5)
 _SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
 # Ten Gauss nodes on intervals of length at most 1 leave a relative error below 2^-55.
 _LONGEST_QUADRATURE = 1.0
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
-_NODES, _WEIGHTS = 0.5 + 0.5 * _NODES, 0.5 * _WEIGHTS
+_LEGENDRE = np.polynomial.legendre.leggauss(10)
+_NODES, _WEIGHTS = 0.5 + 0.5 * _LEGENDRE[0], 0.5 * _LEGENDRE[1]
 # What `mu` gives away so that `epsilon` of its answer cannot land above through rounding noise.
 _MARGIN = 2.0**-40
 _MOST_STEPS = 40

@@ -18,7 +18,7 @@ from tacit.validate import whole
 
 _LARGEST_MOMENT = 64
 _STEP = 0.1
-_END = 24.0
+_MOMENT_END = 24.0
 
 
 def poisson(orders: ArrayLike, curve: Curve, sampling_rate: float) -> Floats:
@@ -167,12 +167,12 @@ def _even_moments(mu: float) -> Floats:
     """Logarithms of E[(L - 1)^l] for even l, rounded up; infinite at odd l."""
     logs = np.full(_LARGEST_MOMENT + 1, math.inf)
     logs[0] = 0.0
-    end = _LARGEST_MOMENT * mu + 0.5 * mu + _END
-    points = np.arange(-_END, end + _STEP, _STEP)
+    end = _LARGEST_MOMENT * mu + 0.5 * mu + _MOMENT_END
+    points = np.arange(-_MOMENT_END, end + _STEP, _STEP)
     with np.errstate(divide="ignore"):
         distances = np.log(np.abs(np.expm1(mu * points - 0.5 * mu * mu)))
     density = -0.5 * points * points - 0.5 * math.log(2.0 * math.pi)
-    fall = _END - _LARGEST_MOMENT / _END
+    fall = _MOMENT_END - _LARGEST_MOMENT / _MOMENT_END
     edges = math.log(-math.expm1(-fall * _STEP))
     for power in range(2, _LARGEST_MOMENT + 1, 2):
         terms = power * distances + density
