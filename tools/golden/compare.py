@@ -13,6 +13,8 @@ FOLDER = Path(__file__).parents[2] / "tests" / "golden"
 TOLERANCE = 1e-9
 """Relative difference of numbers on another machine than that of the record."""
 
+WITHOUT_NOISE = "epsilon=inf"
+
 Table = Mapping[str, Any]
 
 
@@ -42,7 +44,8 @@ def differences(stored: Table, present: Table, *, exact: bool = True) -> Iterato
         elif name not in present:
             yield f"{name}: is gone"
         else:
-            for path, old, new in _inside("", stored[name], present[name], None if exact else {}):
+            steady = _steady if not exact and WITHOUT_NOISE in name else dict
+            for path, old, new in _inside("", steady(stored[name]), steady(present[name]), None if exact else {}):
                 yield f"{name}: {path} was {_short(old)} and is {_short(new)}"
 
 
@@ -63,6 +66,11 @@ def _inside(path: str, old: Any, new: Any, scales: Mapping[str, float] | None) -
         return
     elif scales is None or not _near(old, new, scales.get(path.rpartition(".")[2], 0.0)):
         yield path, old, new
+
+
+def _steady(fit: Mapping[str, Any]) -> dict[str, Any]:
+    """A fit without noise but for its answers: a count changes by 1 where rounding moves a residual over an end."""
+    return {key: value for key, value in fit.items() if key != "answers"}
 
 
 def _largest(rows: list[Any], scales: Mapping[str, float]) -> dict[str, float]:
