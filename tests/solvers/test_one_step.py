@@ -328,3 +328,9 @@ def test_robust_scores_have_a_threshold_by_the_pilot_s_residuals() -> None:
     # Residuals have a deviation of 1 / 20 of half the public range.
     assert 0.7 < pair.loss.lipschitz * 20 / 1.345 < 1.4
     assert sandwich_of(found).bias == 0.0
+
+
+def test_more_classes_than_memory_holds_are_refused_by_public_numbers() -> None:
+    model = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1), inference=True, classes=list(range(200)))
+    with pytest.raises(tacit.errors.SettingError, match="need too much memory"):
+        model.plan(10**7, 2)

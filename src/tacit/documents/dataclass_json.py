@@ -101,12 +101,14 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
 
 
 def _read_fields(kind: Any, data: Any, place: str) -> Any:
-    _require_type(isinstance(data, dict), data, place)
+    if not isinstance(data, dict):
+        _require_type(False, data, place)
     if data.keys() != _names(kind):
         require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
-    require(data.items() >= _kind_of(kind).items(), f"{place} is of another kind")
+    if not data.items() >= _kind_of(kind).items():
+        raise CertificateError(f"{place} is of another kind")
     hints = _hints(kind)
-    read = {item.name: None for item in fields(kind) if item.init}
+    read = dict(_absent(kind))
     for key, item in _stored(kind).items():
         read[item.name] = _read(hints[item.name], data[key], f"{place}: {key}")
     return kind(**read)
@@ -136,10 +138,17 @@ def _stored(kind: Any) -> dict[str, Field[Any]]:
 
 
 @functools.cache
+def _absent(kind: Any) -> dict[str, None]:
+    """What a field is that is not stored."""
+    return {item.name: None for item in fields(kind) if item.init}
+
+
+@functools.cache
 def _names(kind: Any) -> frozenset[str]:
     return frozenset({*_kind_of(kind), *_stored(kind)})
 
 
+@functools.cache
 def _kind_of(kind: Any) -> dict[str, str]:
     return {"kind": kind.kind} if hasattr(kind, "kind") else {}
 

@@ -24,18 +24,20 @@ class Event:
     most `DEEPEST_NESTING` deep.
     """
 
-    __slots__ = ()
+    __slots__ = ("_levels",)
 
     def __post_init__(self) -> None:
         check_fields(self)
         outer = type(self).__name__
-        for event in self.inner():
+        parts = self.inner()
+        for event in parts:
             if not isinstance(event, Event):
                 found = type(event).__name__
                 raise SettingError(f"a {found} cannot be inside {outer}; expected an event, e.g. Gaussian or Repeated")
             if _depth(event) >= DEEPEST_NESTING:
                 nested = f"events are nested more than {DEEPEST_NESTING} deep inside {outer}"
                 raise SettingError(f"{nested}; multiply the counts or list the events instead")
+        object.__setattr__(self, "_levels", max((1 + _depth(part) for part in parts), default=0))
 
     def inner(self) -> tuple[Event, ...]:
         """The events this one is made of, one level down."""
@@ -43,8 +45,9 @@ class Event:
 
 
 def _depth(event: Event) -> int:
-    """How many levels lie below an event, which its own construction has bounded."""
-    return max((1 + _depth(part) for part in event.inner()), default=0)
+    """How many levels lie below an event, as its construction noted; a copy notes nothing."""
+    noted: int | None = getattr(event, "_levels", None)
+    return noted if noted is not None else max((1 + _depth(part) for part in event.inner()), default=0)
 
 
 @dataclass(frozen=True, slots=True)

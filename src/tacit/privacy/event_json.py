@@ -1,5 +1,6 @@
 """Events as JSON: one tag per kind, exact numbers as strings."""
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import fields
@@ -80,6 +81,12 @@ def _write(value: object) -> object:
     return str(value)
 
 
+@functools.cache
+def _spellings(kind: Any) -> dict[str, str]:
+    """Keys in a document, by the names of the fields."""
+    return {it.name: _SPELLING.get(it.name, it.name) for it in fields(kind)}
+
+
 def _read(document: object, what: str, depth: int) -> Any:
     """Read an event, or the law of the runs inside one."""
     if depth > DEEPEST_NESTING:
@@ -91,15 +98,16 @@ def _read(document: object, what: str, depth: int) -> Any:
         known = ", ".join(f'"{name}"' for name in kinds)
         newer = "A newer version may have written it: verify it with that one"
         raise CertificateError(f"unknown {what} {repr(tag)[:60]}; this version knows {known}. {newer}")
-    spellings = {it.name: _SPELLING.get(it.name, it.name) for it in fields(kinds[tag])}
+    kind: Any = kinds[tag]
+    spellings = _spellings(kind)
     expected = {what, *spellings.values()}
-    if set(document) != expected:
+    if document.keys() != expected:
         # Sorted by text, because the keys of a foreign document need not be comparable.
         wrong = sorted(repr(name)[:60] for name in set(document) ^ expected)
         fault, exactly = ", ".join(wrong[:5]), ", ".join(sorted(expected))
         raise CertificateError(f"an event has missing or unknown fields: {fault}; expected exactly {exactly}")
     try:
-        return kinds[tag](*(_read_field(name, document[key], depth) for name, key in spellings.items()))
+        return kind(*(_read_field(name, document[key], depth) for name, key in spellings.items()))
     except SettingError as error:
         raise CertificateError(f'{what} "{tag}": {error}') from error
 

@@ -42,7 +42,17 @@ def has_intervals(loss: Loss) -> bool:
     return loss.code in {*LABELS, Code.SQUARED, Code.HUBER, Code.POISSON}
 
 
-REQUIRES = (Requirement(lambda facts, _: has_intervals(facts.loss), "There are no intervals for the {loss} loss."),)
+def pairs_fit(facts: PublicFacts, _: SolverOptions) -> bool:
+    """Whether the factors of all pairs of classes fit into memory: a public number, so that no record decides."""
+    return facts.design.outputs**2 * max(32, facts.design.unit_rows) <= 2**19
+
+
+REQUIRES = (
+    Requirement(lambda facts, _: has_intervals(facts.loss), "There are no intervals for the {loss} loss."),
+    Requirement(
+        pairs_fit, "Intervals for so many classes, or records of a unit, need too much memory: inference=False."
+    ),
+)
 
 
 def shares_of(loss: Loss, signal: float) -> Shares:

@@ -111,12 +111,16 @@ def test_public_bounds_hold_and_means_are_means(name: str) -> None:
             assert facts["lower"] <= values.min(), column
             assert values.max() <= facts["upper"], column
     assert draw.mean is not None
-    rest = draw.table[RESPONSE] - draw.mean
-    rows = population.rows(draw)
-    score = (rows * rest[:, None]).sum(axis=0)
-    scale = np.sqrt(((rows * rest[:, None]) ** 2).sum(axis=0))
-    # Each of some 400 standard normal numbers beyond 5.5: a false alarm in 60,000 draws.
-    assert np.abs(score / np.where(scale > 0, scale, 1.0)).max() < 5.5
+    response, mean = draw.table[RESPONSE], draw.mean
+    if population.classes:
+        rests = [(response == label) - mean[:, place] for place, label in enumerate(population.classes)]
+    else:
+        rests = [response - mean]
+    for rest in rests:
+        scores = population.rows(draw) * rest[:, None]
+        scale = np.sqrt((scores**2).sum(axis=0))
+        # Each of some 400 standard normal numbers beyond 5.5: a false alarm in 60,000 draws.
+        assert np.abs(scores.sum(axis=0) / np.where(scale > 0, scale, 1.0)).max() < 5.5
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
