@@ -8,8 +8,8 @@ import pytest
 from tacit import LogisticRegression, PoissonRegressor
 from tacit.contract.plan import Plan
 from tacit.inference.reliability import ExactJudgement, not_offered, overall
+from tacit.solvers.choice import plan_warnings
 from tacit.solvers.rules import WARNINGS
-from tacit.solvers.signal import plan_warnings
 
 
 @pytest.mark.parametrize(("dependent", "said"), [(False, "nominal"), (True, "approximate")])

@@ -16,11 +16,10 @@ from tacit.design.response import Continuous, Response
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Repeated
 from tacit.privacy.relation import Relation
-from tacit.solvers.choice import make_plan
+from tacit.solvers.choice import make_plan, plan_warnings
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, locating_share, with_locating
 from tacit.solvers.rules import BOUNDS, WARNINGS
-from tacit.solvers.signal import plan_warnings
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 
 OPEN, KNOWN = Continuous.opened("y"), Continuous.of("y", 0.0, 1.0)

@@ -19,9 +19,8 @@ from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
-from tacit.solvers.choice import make_plan
+from tacit.solvers.choice import make_plan, plan_warnings
 from tacit.solvers.objective_perturbation import plan as plan_perturbed
-from tacit.solvers.signal import plan_warnings
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 PUBLIC = (Relation.REPLACE_ONE, Relation.ZERO_OUT)

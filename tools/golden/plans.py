@@ -24,8 +24,8 @@ from tacit.errors import TacitError
 from tacit.losses.loss import Code
 from tacit.privacy.budget import Budget
 from tacit.solvers import staged_gradient as staged
+from tacit.solvers.choice import plan_warnings
 from tacit.solvers.moments import predicted_error
-from tacit.solvers.signal import plan_warnings
 from tacit.solvers.solver import PublicFacts
 
 SIGNALS = (0.5, 0.9, 1, 1.1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)

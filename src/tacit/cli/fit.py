@@ -93,7 +93,7 @@ def plan(
     from tacit.formula.formula import design_from_formula
     from tacit.report.statements import plan_document
     from tacit.schema.schema import Schema
-    from tacit.solvers.signal import plan_warnings
+    from tacit.solvers.choice import plan_warnings
 
     facts = Schema.read(schema)
     settings = settings_of({**vars(facts), **asdict(model)}, budget=whole)

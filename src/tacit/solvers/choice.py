@@ -5,6 +5,7 @@ To add a solver, write its file and enter its `plan` under its name in `SOLVERS`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -163,3 +164,31 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
 """By the name that a user gives: what plans the fit."""
 INTERVALS_BY_DEFAULT = frozenset({"auto"})
 """Solvers that pay for intervals unless they are declined: those whose coverage was shown."""
+
+
+def plan_warnings(plan: Plan) -> tuple[str, ...]:
+    """Return what a user should know before spending, from public facts alone."""
+    mu = plan.strength
+    if mu is None:
+        return ()
+    texts = []
+    strength = plan.records * mu / math.sqrt(plan.design.width)
+    if strength < WARNINGS.smallest:
+        texts.append(
+            f"The budget is small for this table: n·μ/√d is {strength:.2g}, and below "
+            f"{WARNINGS.smallest:g} a fit is mostly noise. Use a larger epsilon, more records or "
+            "fewer columns."
+        )
+    if plan.intervals_declined or (plan.solver.intervals and plan.signal < WARNINGS.intervals):
+        texts.append(
+            f"Intervals will not be offered: n·μ/d is {plan.signal:.2g}, and below "
+            f"{WARNINGS.intervals:g} they would mean nothing. All is spent on the coefficients. "
+            "Use a larger epsilon, more records or fewer columns."
+        )
+    if plan.locating is not None and plan.locating.noise > WARNINGS.count_noise:
+        texts.append(
+            "The budget is too small to find bounds reliably: a count of records has noise of "
+            f"{plan.locating.noise:.0%} of them. Declare bounds, or use a larger epsilon, more "
+            "records or fewer columns."
+        )
+    return tuple(texts)

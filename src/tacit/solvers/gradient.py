@@ -14,10 +14,19 @@ from typing import ClassVar
 from tacit.contract.plan import Forecast, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind
 from tacit.solvers.coordinates import Coordinates, gradient_bound, slope_bound
-from tacit.solvers.noisy_steps import Descent, best_time, descend, excess_bound
+from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.requirements import NO_INTERVALS, Requirement, declared_bounds, public_n, require
 from tacit.solvers.rules import DESCENT
-from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
+from tacit.solvers.solver import (
+    CoefficientSolver,
+    PublicFacts,
+    SolverOptions,
+    assembled,
+    best_time,
+    excess_bound,
+    priced,
+    require_passes,
+)
 
 REQUIRES = (
     NO_INTERVALS,

@@ -1,20 +1,8 @@
-"""The loop of noisy steps that all iterative solvers share, and a bound on where descent ends.
+"""The loop of noisy steps that all iterative solvers share.
 
     φ_t = θ_t + m (θ_t - θ_{t-1}),   θ_{t+1} = step(t, φ_t),   result: mean of the last iterates
 
 The number of steps is public: nothing here stops on what it sees.
-
-Excess loss of noisy gradient descent. For a smooth convex loss (smoothness β), n·gradient noised
-with a budget of μ over T steps, η ≤ 1/β, s = ηT, c = sensitivity / (n μ) and ‖θ*‖ ≤ R,
-
-    E‖θ_{t+1} - θ*‖² ≤ E‖θ_t - θ*‖² - 2η E(f(θ_{t+1}) - f*) + (1 + ηβ) η² d c² T,
-
-and the sum over the iterates that are averaged gives
-
-    average of all     R² / (2s) + (1 + ηβ)/2 · s d c²
-    second half        R² / s    + (1 + ηβ)   · s d c²
-
-The last iterate has no such bound.
 """
 
 from __future__ import annotations
@@ -101,19 +89,3 @@ def descend(
         # What all classes have in common changes no probability: it is noise and no more.
         theta = theta - theta.mean(axis=1, keepdims=True)
     return theta, noise
-
-
-def excess_bound(
-    noise: float, width: int, *, radius: float, time: float, step_size: float, smoothness: float, output: str
-) -> float | None:
-    """Return the bound for an output, or None where none is proven; `noise` is c."""
-    if output == "last":
-        return None
-    spread = (1 + step_size * smoothness) / 2 * time * width * noise**2
-    average = radius**2 / (2 * time) + spread
-    return average if output == "average" else 2 * average
-
-
-def best_time(noise: float, width: int, radius: float) -> float:
-    """Return the s = ηT that minimises R² / (2s) + s d c²."""
-    return radius / (noise * math.sqrt(2 * width))

@@ -1,4 +1,4 @@
-"""What every solver shares: public facts, the user's options, priced steps.
+"""What every solver shares: public facts, the user's options, priced steps, a bound on descent.
 
 A solver is one file. It has frozen settings with a `run(gate, plan)`, the `REQUIRES` of its fits (`requirements.py`),
 and a function `plan(facts, options, allowed)` that prices its steps within `allowed`, a μ².
@@ -207,3 +207,32 @@ def assembled(facts: PublicFacts, solver: Solver, steps: Sequence[Step], forecas
         penalty=facts.penalty,
         forecast=forecast,
     )
+
+
+def excess_bound(
+    noise: float, width: int, *, radius: float, time: float, step_size: float, smoothness: float, output: str
+) -> float | None:
+    """Return the bound on descent's excess loss for an output, or None where none is proven; `noise` is c.
+
+    For a smooth convex loss (smoothness β), n·gradient noised
+    with a budget of μ over T steps, η ≤ 1/β, s = ηT, c = sensitivity / (n μ) and ‖θ*‖ ≤ R,
+
+        E‖θ_{t+1} - θ*‖² ≤ E‖θ_t - θ*‖² - 2η E(f(θ_{t+1}) - f*) + (1 + ηβ) η² d c² T,
+
+    and the sum over the iterates that are averaged gives
+
+        average of all     R² / (2s) + (1 + ηβ)/2 · s d c²
+        second half        R² / s    + (1 + ηβ)   · s d c²
+
+    The last iterate has no such bound.
+    """
+    if output == "last":
+        return None
+    spread = (1 + step_size * smoothness) / 2 * time * width * noise**2
+    average = radius**2 / (2 * time) + spread
+    return average if output == "average" else 2 * average
+
+
+def best_time(noise: float, width: int, radius: float) -> float:
+    """Return the s = ηT that minimises R² / (2s) + s d c²."""
+    return radius / (noise * math.sqrt(2 * width))

@@ -17,10 +17,18 @@ from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
-from tacit.solvers.noisy_steps import Descent, descend, excess_bound
+from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
-from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
+from tacit.solvers.solver import (
+    CoefficientSolver,
+    PublicFacts,
+    SolverOptions,
+    assembled,
+    excess_bound,
+    priced,
+    require_passes,
+)
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_size import counted, lengthened, shortened
 

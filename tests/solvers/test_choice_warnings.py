@@ -10,7 +10,7 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.signal import plan_warnings
+from tacit.solvers.choice import plan_warnings
 from tacit.solvers.solver import PublicFacts
 
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize
 
-from tacit.solvers.noisy_steps import best_time, excess_bound
+from tacit.solvers.solver import best_time, excess_bound
 
 
 def exact_excess(
