@@ -10,6 +10,7 @@ from tools.golden.__main__ import present
 SHOWN = 20
 
 
+@pytest.mark.timeout(1200)  # minutes of work, and more on a busy machine
 @pytest.mark.parametrize("name", ["plans", "fits", "runs", "statements"])
 def test_plans_and_fits_are_those_that_are_stored(name: str) -> None:
     stored = compare.read(name)

@@ -108,7 +108,9 @@ def test_t34_the_budget_is_never_exceeded(
     for step in plan.steps:
         assert step.price is not None
         assert 0 <= step.price.bits <= 52
-        assert step.price.bound * n <= 2**61
+        # A direction is no sum over records, and a minimum is found from sums of two words.
+        if step.kind not in {QueryKind.DIRECTION, QueryKind.MINIMUM}:
+            assert step.price.bound * n <= 2**61
 
 
 @given(mu=st.floats(1e-3, 10), n=st.integers(1000, 10**7), d=st.integers(1, 50))
