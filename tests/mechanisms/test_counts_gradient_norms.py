@@ -79,6 +79,7 @@ def norms_by_hand(query: GradientNorm, values: NDArray[np.float64], weight: Any 
     Z, y = values[:, :WIDTH], values[:, WIDTH]
     length = np.linalg.norm(Z, axis=1)
     shorter = np.minimum(1.0, query.row_bound**2 / length**2)
+    shorter = np.sqrt(shorter) if query.shortened else shorter
     slope = SLOPES[query.loss](Z @ query.theta + offset, y)
     return weight * shorter * np.abs(slope) * length
 
@@ -223,3 +224,16 @@ def test_several_predictors_have_no_gradient_norm() -> None:
     query = replace(query_of(), theta=np.zeros((WIDTH, 3)))
     with pytest.raises(SettingError, match="one linear predictor"):
         integer_measures(query, 1, memory_store(table(3)))
+
+
+@pytest.mark.parametrize("loss", SLOPES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("rows", [1, 63, 65, 300])
+def test_shortened_rows_keep_their_residuals_and_count_one_at_most(loss: Loss, rows: int) -> None:
+    """As many as by hand, whatever the cap; a record more or less changes the sum by at most the bound."""
+    values = table(rows)
+    values[:, :WIDTH] *= 40.0
+    query = replace(query_of(Measure.WITHIN, loss, start=0.3, cap=2.0**200), shortened=True)
+    total = int(integer_measures(query, BOUND, memory_store(values))[0])
+    assert total == BOUND * int(share_by_hand(query, norms_by_hand(query, values)).sum())
+    fewer = int(integer_measures(query, BOUND, memory_store(values[:-1]))[0]) if rows > 1 else 0
+    assert 0 <= total - fewer <= BOUND
