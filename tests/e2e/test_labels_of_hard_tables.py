@@ -40,6 +40,15 @@ def test_rows_far_out_at_another_price_are_noticed(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
+def test_rows_far_out_at_the_same_price_are_no_reason_to_be_silent(seed: int) -> None:
+    slope = next(line for line in bills(seed, price=0.32).summary().lines if line.name == "usage")
+    assert slope.statement == "nominal"
+    assert slope.lower is not None
+    assert slope.upper is not None
+    assert slope.lower < 0.32 < slope.upper
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_level_without_a_case_has_no_interval(seed: int) -> None:
     rng = np.random.default_rng(seed)
     level = rng.choice(np.array(["a", "b", "c", "d"]), 20_000, p=[0.4, 0.3, 0.2, 0.1])
