@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+from llvmlite.binding import get_host_cpu_name
 from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_info
@@ -33,9 +34,13 @@ Fit = Callable[[], Any]
 
 
 def machine() -> dict[str, str]:
-    """What the last bits of a fit depend on: processor and linear algebra library."""
+    """What the last bits of a fit depend on: processor and linear algebra library.
+
+    The kernels of a library are those of its `architecture`; numpy and the C library choose theirs by the processor.
+    """
     found = [item for item in threadpool_info() if item["user_api"] == "blas"]
     return {
+        "processor": get_host_cpu_name(),
         "architecture": " ".join(sorted({str(item.get("architecture")) for item in found})),
         "library": " ".join(sorted(f"{item['internal_api']}-{item['version']}" for item in found)),
         "numpy": np.__version__,
