@@ -5,7 +5,8 @@
 Shares and thresholds are shifted by ±20%, whole numbers by ±1. A shift is caught when a golden
 plan, fit or run differs, and has survived otherwise; the exit status is 1 where one survived.
 
-First every golden case is run once while reads of rules are recorded. A shift is then tried on the
+First every golden case is run once while reads of rules are recorded. Each must be as it is stored, to the bit: on
+another machine, or after a change, `make golden` comes first. A shift is then tried on the
 cases that read its rule, quick ones first, until one differs. Every shift runs in a process of its
 own, forked before any plan was made, so that no cache stands for what the shifted rule would give.
 """
@@ -82,11 +83,15 @@ def readers() -> dict[Rule, list[Case]]:
     for number, group in enumerate(GROUPS):
         object.__setattr__(group, "__class__", _recording(type(group), number, read))
     found: dict[Rule, list[tuple[float, Case]]] = {}
+    stored = {kind: compare.read(kind) for kind in KINDS}
     for case, describe in cases().items():
         read.clear()
         started = time.monotonic()
-        describe()
+        now = describe()
         cost = time.monotonic() - started
+        kind, name = case
+        if any(compare.differences({name: stored[kind].get(name)}, {name: now})):
+            raise SystemExit(f"{name} is not as it is stored. Run make golden first.")
         for rule in read:
             found.setdefault(rule, []).append((cost, case))
     return {rule: [case for _, case in sorted(costs)] for rule, costs in found.items()}
@@ -163,7 +168,7 @@ def in_a_fork(work: Callable[[], Any]) -> Any:
 def _report(queue: Any, work: Callable[[], Any]) -> None:
     try:
         queue.put((work(), None))
-    except Exception as error:  # noqa: BLE001 (told to the parent, which would wait)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (told to the parent, which would wait)
         queue.put((None, repr(error)))
 
 

@@ -133,12 +133,15 @@ def _special() -> Iterator[tuple[str, str, int, int, Settings]]:
     """Plans that straddle rules which the rest of the grid does not reach."""
     yield from _named("logistic", _points(WIDE_LABELS, (15, 17, 19, 21, 23, 25)), {})
     yield from _named("logistic", _large(), {"solver": "gradient"})
-    newton = [(4000, 3, 0.1), (10**12, 3, 1.0), *((n, 3, 1.0) for n in (3300, 3900, 4100, 4700))]
+    newton = [(4000, 3, 0.1), (10**12, 3, 1.0), *((n, 3, 1.0) for n in (360, 3300, 3900, 4100, 4700))]
     yield from _named("logistic", iter(newton), {"solver": "newton"})
+    yield from _named("poisson", iter([(4_000_000, 6, 1.0)]), {"solver": "majorised-newton"})
     for solver in ("newton", "majorised-newton"):
         yield from _named("logistic", iter([(10**12, 3, 1.0)]), {"solver": solver, "max_passes": 500})
         for length in (0.9, 1.1):
             yield from _named("logistic", _few(), {"solver": solver, "step_size": length})
+    for norm in (1.47, 1.69):
+        yield from _named("linear", iter([(40_000, 6, 1.0)]), {"inference": True, "row_norm": norm})
     narrow = {"solver": "newton", "relation": "zero-out", "fit_intercept": False}
     for threshold in (1.345, 2.0, 4.0):
         yield from _named("huber", iter([(4000, 1, 0.1)]), {**narrow, "threshold": threshold})

@@ -23,6 +23,7 @@ from tacit.contract.query import (
     Answer,
     ColumnCounts,
     CurvatureAndScore,
+    GradientNorm,
     GradientSum,
     Measure,
     Query,
@@ -43,6 +44,8 @@ class Script:
 
     Columns are normal around `center` with deviation `spread`, but for a share `atom` at one value.
     Residuals have `residual` for a deviation; other sums over residuals are `share` of the records.
+    Norms of gradients are those of a normal variable with deviation `norm`; `excess` is their mean share of the way
+    from a quantile to where it is cut, and `unfitted` the share of records beyond the last end.
     `noise` is on a count, over the records, and on the other answers in their own units.
     """
 
@@ -54,6 +57,9 @@ class Script:
     share: float = 0.3
     gradient: float = 0.05
     curvature: float = 0.1
+    norm: float = 0.1
+    excess: float = 0.01
+    unfitted: float = 0.0
     noise: float = 1e-3
     total: float = 1.0
 
@@ -78,6 +84,8 @@ SCRIPTS: Mapping[str, Script] = {
     "counted": Script(atom=0.83, atom_at=0.25, noise=0.07),
     "hardly counted": Script(atom=0.8, atom_at=0.25, noise=0.07),
     "hardly any": Script(total=0.001),
+    "doubted": Script(noise=0.11),
+    "hardly doubted": Script(noise=0.09),
     "rare": Script(atom=0.97, total=0.3, spread=0.7, noise=0.012),
 }
 
@@ -99,8 +107,9 @@ class ScriptedGate:
                 shares = np.array([self._below(end) for end in query.upper])
                 shares -= np.array([self._below(end) for end in query.lower])
                 return self._noised(shares * count, count * script.noise)
-            case ResidualSize():
-                return self._noised(np.array([self._residuals(query)]) * count, count * script.noise)
+            case ResidualSize() | GradientNorm():
+                share = self._norms(query) if isinstance(query, GradientNorm) else self._residuals(query)
+                return self._noised(np.array([share]) * count, count * script.noise)
             case GradientSum():
                 value = self.rng.normal(size=query.theta.shape) * query.clip * script.gradient
                 return self._noised(value * count, query.clip * count * script.noise)
@@ -124,6 +133,14 @@ class ScriptedGate:
         if query.measure is not Measure.WITHIN:
             return self.script.share
         law = NormalDist(0.0, self.script.residual)
+        return law.cdf(query.start + query.cap) - law.cdf(query.start)
+
+    def _norms(self, query: GradientNorm) -> float:
+        if query.shortened:
+            return self.script.unfitted
+        if query.measure is Measure.SHARE:
+            return self.script.excess
+        law = NormalDist(0.0, self.script.norm)
         return law.cdf(query.start + query.cap) - law.cdf(query.start)
 
     def _matrix(self, bound: float) -> Array:
@@ -192,6 +209,9 @@ def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
     for model in INTERVALS:
         for more in ({}, {"max_weight": 3.0}):
             yield f"{model} intervals {more}", model, 4000, {"inference": True, **more}
+    for n in (300, 100_000):
+        yield f"poisson newton n={n}", "poisson", n, {"solver": "newton"}
+        yield f"linear newton n={n}", "linear", n, {"solver": "newton"}
     yield "double noise", "logistic", 4000, {"solver": "double-noise-newton"}
 
 
@@ -201,6 +221,23 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     yield "logistic many steps", "logistic", 9000, last, Script()
     weighted = {"inference": True, "max_weight": 3.0}
     yield "logistic next to nobody", "logistic", 300, weighted, Script(total=0.001, noise=1e-4)
+    newton = {"solver": "newton", "max_weight": 3.0}
+    alone = Script(center=0.1, spread=0.02, atom=0.76, atom_at=0.25, noise=0.045)
+    yield "linear newton of a counted column", "linear", 4000, newton, alone
+    for model in INTERVALS:
+        yield f"{model} intervals of very many", model, 10**9, {"inference": True}, Script()
+    yield "poisson newton of very many", "poisson", 10**9, {"solver": "newton"}, Script()
+    for model in ("linear", "poisson"):
+        for unfitted in (2e-3, 2.6e-3, 2.8e-3, 3e-3, 3.1e-3, 3.2e-3, 3.3e-3, 3.4e-3, 3.8e-3, 4.2e-3, 6e-3):
+            some = Script(unfitted=unfitted, noise=5e-4)
+            yield f"{model} unfitted {unfitted:g}", model, 100_000, {"inference": True}, some
+        for excess in (0.03, 0.1, 0.13, 0.14, 0.15, 0.16, 0.18, 0.2, 0.4):
+            for n in (4000, 10**9):
+                heavy = Script(excess=excess, noise=1e-4, norm=0.01)
+                yield f"{model} heavy tail {excess:g} n={n}", model, n, {"inference": True}, heavy
+    for share in (0.0, 0.6):
+        wide = {"solver": "newton", "y_bounds": (-50, 50)}
+        yield f"linear newton scale {share:g}", "linear", 4000, wide, Script(share=share, spread=0.9)
     for gradient in (0.0105, 0.0118, 0.0132):
         name = f"poisson far step {gradient:g}"
         yield name, "poisson", 100_000, {"inference": True}, Script(gradient=gradient)

@@ -47,14 +47,17 @@ def _stepped(model: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         *((400.0, {"pilot_error": value}) for value in np.geomspace(1e-3, 4, 100).tolist()),
         *((400.0, {"asymmetry": 1e-6, "pilot_error": value**2}) for value in np.geomspace(0.5, 2.5, 25).tolist()),
         *((400.0, {"visible": 0.15, "hidden_size": value}) for value in np.geomspace(1e-4, 0.1, 90).tolist()),
+        *((400.0, {"curvature_noise": value, "first": 0.05}) for value in (0.004, 0.005, 0.006, 0.007, 0.008)),
+        *((400.0, {"curvature_noise": 0.02, "first": value}) for value in (0.05, 0.06, 0.065, 0.07, 0.075, 0.09)),
         *((400.0, {flag: True}) for flag in ("capped", "flat")),
         (400.0, {"flat": True, "score_noise": 3.0}),
         (400.0, {"visible": 9.0}),
     ]
     for signal, chosen in numbers:
         said = " ".join(f"{name}={value:.4g}" for name, value in chosen.items())
-        step = {"step": np.array([0.01, 0.0, -0.01, 0.0]), "curvature": np.diag([0.1, 0.2, 0.2, 0.2])}
         name = f"step {model} signal={signal:g} d={WIDTH} {said}".strip()
+        least = chosen.pop("first", 0.1)
+        step = {"step": np.array([0.01, 0.0, -0.01, 0.0]), "curvature": np.diag([least, 0.2, 0.2, 0.2])}
         yield name, partial(_release, model, signal, {**plain, **chosen, **step})
 
 

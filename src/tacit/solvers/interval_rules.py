@@ -18,7 +18,6 @@ class RoundShares:
     scales: int
     level: int
     moments: int
-    residuals: int
     rounds: int
 
 
@@ -29,7 +28,6 @@ class Shares:
     scales: int
     level: int
     moments: int
-    residuals: int
     norms: int
     tail: int
     sandwich: int
@@ -94,13 +92,14 @@ class OneStep:
     study: ClassVar[str] = COVERAGE
     labels_pilot: Growth = rule(Growth(0.3, 400.0, -0.3, 0.15, 0.6), "share of the pilot, labels")
     numbers_pilot: Growth = rule(Growth(0.2, 400.0, -0.4, 0.08, 0.6), "share of the pilot, others")
-    logistic: Shares = rule(Shares(5, 2, 11, 0, 0, 0, 28, 32), "two labels")
-    numbers: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 42, 3), "least squares")
+    logistic: Shares = rule(Shares(5, 2, 11, 0, 0, 28, 32), "two labels")
+    numbers: Shares = rule(Shares(5, 0, 11, 3, 3, 24, 42, 3), "least squares")
     clear: float = rule(3000.0, "signal from which matrices need less")
-    clear_logistic: Shares = rule(Shares(2, 1, 6, 0, 0, 0, 14, 52), "two labels, clear signal")
-    clear_numbers: Shares = rule(Shares(2, 0, 6, 0, 2, 2, 12, 60, 1), "least squares and counts")
-    robust: Shares = rule(Shares(5, 0, 11, 2, 0, 0, 30, 36), "Huber's loss")
-    counts: Shares = rule(Shares(5, 0, 11, 0, 3, 3, 24, 38, 3), "counts")
+    clear_logistic: Shares = rule(Shares(2, 1, 6, 0, 0, 14, 52), "two labels, clear signal")
+    clear_numbers: Shares = rule(Shares(2, 0, 6, 2, 2, 12, 60, 1), "least squares and counts")
+    robust: Shares = rule(Shares(5, 0, 11, 0, 0, 30, 36), "Huber's loss")
+    residuals: int = rule(2, "part for the radius of the residuals, where Huber's threshold is relative to it")
+    counts: Shares = rule(Shares(5, 0, 11, 3, 3, 24, 38, 3), "counts")
     wide: float = rule(32.0, "signal over √d below which the curvature is hard to see")
     wide_sandwich: int = rule(4, "times its share then")
     short_rows: float = rule(0.5, "squared row norm over d up to which columns are as declared")
@@ -156,9 +155,10 @@ class Newton:
     """Rounds of noisy Newton steps, or of majorised Newton steps."""
 
     study: ClassVar[str] = "docs/newton.md, on simulated designs"
-    logistic: RoundShares = rule(RoundShares(5, 2, 10, 0, 83), "shares of two labels")
-    numbers: RoundShares = rule(RoundShares(5, 0, 10, 0, 85), "of numbers")
-    counts: RoundShares = rule(RoundShares(5, 1, 10, 6, 78), "of counts")
+    logistic: RoundShares = rule(RoundShares(5, 2, 10, 83), "shares of two labels")
+    numbers: RoundShares = rule(RoundShares(5, 0, 10, 85), "of numbers")
+    counts: RoundShares = rule(RoundShares(5, 1, 10, 78), "of counts")
+    dispersion: int = rule(6, "hundredths of μ² for the dispersion of counts")
     step: float = rule(3.0, "longest step, in spreads of the response")
     enough: float = rule(100.0, "signal from which Newton's last steps are full ones")
     much: float = rule(1000.0, "signal from which two are")

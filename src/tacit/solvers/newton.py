@@ -252,7 +252,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if curvature == "each" and code is Code.SQUARED and not clear:
         threshold = score_threshold(facts, start.clip_factor, gradients)
         settings = replace(settings, threshold=threshold)
-    steps += _round_steps(facts, settings, gradients, curvatures, cost(shares.residuals))
+    steps += _round_steps(facts, settings, gradients, curvatures, cost(NEWTON.dispersion))
     return assembled(facts, settings, steps)
 
 
@@ -293,7 +293,7 @@ def number_of_rounds(
     if curvature == "each" and signal < NEWTON.enough:
         wanted = NEWTON.rounds
     if options.max_passes is not None or facts.is_large:
-        passes = (options.max_passes or TABLES.answers_with_intervals) - others
+        passes = (options.max_passes or TABLES.answers_of_newton) - others
         wanted = max(1, min(wanted, passes // each))
     return int(wanted)
 

@@ -167,20 +167,19 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     shares = shares_of(facts.loss, signal)
     if signal < ONE_STEP.wide * math.sqrt(facts.design.identified):
         shares = replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
-    if not facts.loss.relative:
-        shares = replace(shares, residuals=0)
+    residuals = ONE_STEP.residuals if facts.loss.relative else 0
     growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
     part = Fraction(growth.at(signal)).limit_denominator(1000)
     medians = START.medians if facts.design.intercept else 0
-    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole)
+    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole + residuals)
     columns, short = _counted_columns(facts, spent / (medians + START.radii))
-    whole = (shares if columns else replace(shares, scales=0)).whole
+    whole = (shares if columns else replace(shares, scales=0)).whole + residuals
 
     def cost(hundredths: int) -> Fraction:
         return allowed * (1 - part) * Fraction(hundredths, whole)
 
     rounds = (medians + START.radii if columns else 0) + 2 + 2 + facts.counts
-    rounds += (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(shares.residuals)
+    rounds += (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals)
     inner = _pilot(facts, options, allowed * part, rounds)
     steps: list[Step] = []
     if columns:
@@ -196,7 +195,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS))
     steps += [step for step in inner.steps if step.purpose not in before]
     for hundredths, times, purpose, kind in (
-        (shares.residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
+        (residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
         (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS, QueryKind.COUNTS),
         (shares.tail, 1, Purpose.GRADIENT_TAIL, QueryKind.COUNTS),
         (shares.step, 1, Purpose.LAST_STEP, QueryKind.GRADIENT),

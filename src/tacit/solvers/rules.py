@@ -55,7 +55,7 @@ class Tables:
     large: float = rule(1e7, "n·d from which passes are capped by default")
     passes_of_large: int = rule(30, "cap on passes over a large table: about a minute")
     passes: int = rule(1000, "cap on passes over other tables")
-    answers_with_intervals: int = rule(38, "cap for large tables with intervals; counts are cheap")
+    answers_of_newton: int = rule(38, "cap on the answers of Newton over a large table; counts are cheap")
     noise_norm: float = rule(0.25, "second moments are subsampled below it, as share of n read")
     step_noise: float = rule(0.1, "first steps are subsampled below this noise, in residual sizes")
     records_a_column: float = rule(1000.0, "records read for each column, at least: sampling error")
