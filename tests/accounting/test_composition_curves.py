@@ -148,7 +148,7 @@ def test_bad_input_is_refused() -> None:
     total = compose([Laplace(1, 2)])
     for wrong in ({"direction": "both"}, {"bound": "middle"}, {"smallest_delta": 1e-15}, {"smallest_delta": 1.0}):
         with pytest.raises(SettingError):
-            total.loss_distribution(**wrong)  # type: ignore[arg-type]
+            total.loss_distribution(**wrong)
     for curve, points in (("delta", [-1.0]), ("delta", [math.nan]), ("renyi", [1.0]), ("trade_off", [[0.1]])):
         with pytest.raises(SettingError):
             getattr(total, f"{curve}_curve")(points)
