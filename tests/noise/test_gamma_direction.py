@@ -70,8 +70,8 @@ def test_t18_the_checks_reject_broken_samplers(fault: str) -> None:
 
 
 def test_seeded_draws_repeat_and_system_draws_do_not() -> None:
-    same = [gamma_directions(3, 4, 1.0, SeededEntropy(1)) for _ in range(2)]
-    assert np.array_equal(*same)
+    first, second = (gamma_directions(3, 4, 1.0, SeededEntropy(1)) for _ in range(2))
+    assert np.array_equal(first, second)
     fresh = [gamma_directions(3, 4, 1.0, SystemEntropy()) for _ in range(2)]
     assert not np.isin(fresh[0], fresh[1]).any()
     assert gamma_directions(0, 4, 1.0, SystemEntropy()).shape == (0, 4)

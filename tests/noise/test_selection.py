@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,7 +158,8 @@ def test_bad_input_is_refused(select: Selector) -> None:
     for rate in (0, -1, 0.5, 2**53, Fraction(1, 2**53)):
         with pytest.raises(SettingError, match="rate"):
             select(SCORES, rate, SystemEntropy())  # type: ignore[arg-type]
-    for scores in (SCORES[:0], SCORES.astype(float), SCORES.reshape(1, -1), SCORES.astype(np.int32)):
+    wrong: list[NDArray[Any]] = [SCORES[:0], SCORES.astype(float), SCORES.reshape(1, -1), SCORES.astype(np.int32)]
+    for scores in wrong:
         with pytest.raises(SettingError, match="scores"):
             select(scores, RATE, SystemEntropy())
     assert select(SCORES[:1], RATE, SystemEntropy()) == 0
