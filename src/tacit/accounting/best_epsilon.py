@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from tacit.accounting import gaussian, pld
 from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
 from tacit.accounting.clt_forecast import Forecast, forecast
-from tacit.accounting.composition import EventCounts, Sampled, counted, total_mu_squared
+from tacit.accounting.composition import EventCounts, Sampled, counted, total_mu_squared, total_pure
 from tacit.accounting.dominating_pairs import pairs_of
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import total_curve
-from tacit.accounting.rounding import root_up
+from tacit.accounting.rounding import float_up, root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import BoundedRange, Event, Gaussian, Repeated, SampledWithReplacement
 from tacit.privacy.relation import Relation
@@ -28,7 +28,8 @@ def best(events: Iterable[Event], *, delta: float, relation: Relation | str | No
     """Return the smallest safe price of events at delta, and whose it is.
 
     Guarantee: never a forecast; never below the certified lower bound of the loss distributions. Exact for Gaussian
-    releases alone. A fallback is named in the note of the price.
+    releases alone, and at delta = 0 for pure ones: the sum of their epsilons. A fallback is named in the note
+    of the price.
 
     Examples
     --------
@@ -43,6 +44,9 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     """Return the smallest safe price of counted events; see `best`."""
     if total_mu_squared(counts) is not None:
         return ACCOUNTANTS["gdp"].price_counts(counts, relation, delta)
+    pure = total_pure(counts) if delta == 0.0 else None
+    if pure is not None:
+        return Price("basic", float_up(pure), delta, relation)
     note, found = "", []
     try:
         first = ACCOUNTANTS["pld"].price_counts(counts, relation, delta)

@@ -67,6 +67,11 @@ class Composition:
             return gaussian.epsilon(root_up(self.square), delta)
         return self.price(delta).epsilon
 
+    @property
+    def pure_epsilon(self) -> Fraction | None:
+        """The exact sum of the epsilons, if every event is pure; otherwise None."""
+        return None if self.square else total_pure(self.counts)
+
     def delta(self, epsilon: float) -> float:
         """Return the delta at epsilon, rounded up."""
         if self.square is not None:
@@ -118,6 +123,8 @@ def mu_squared_of(budget: Budget) -> Fraction:
         raise BudgetError(
             "the budget has no delta; Gaussian noise needs one. Pass Budget(epsilon=..., delta=1e-6) or call with_delta"
         )
+    if budget.is_pure:
+        raise BudgetError("delta is 0, and Gaussian noise needs one above 0: pass for example delta=1e-6")
     mu = gaussian.mu(budget.epsilon, budget.delta)
     if not 0.0 < mu < math.inf:
         expected = "moderate numbers, for example Budget(epsilon=1, delta=1e-6)"
@@ -169,6 +176,17 @@ def total_mu_squared(counts: EventCounts) -> Fraction | None:
         if not isinstance(event, Gaussian):
             return None
         total += times * event.mu_squared
+    return total
+
+
+def total_pure(counts: EventCounts) -> Fraction | None:
+    """Return the sum of the epsilons of pure releases, exact without rounding, or None if a release is not pure."""
+    total = Fraction(0)
+    for event, times in counts:
+        epsilon = pure_epsilon(event)
+        if epsilon is None:
+            return None
+        total += times * Fraction(epsilon)
     return total
 
 

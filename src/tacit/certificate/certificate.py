@@ -266,8 +266,8 @@ def _total(plan: Plan) -> dict[str, Any]:
     if delta is None:
         raise BudgetError("the budget has no delta to report at; call with_delta on it first")
     composition = compose(plan.events(), plan.relation)
-    # Without a μ, as where an objective was perturbed, ε rests on Fourier transforms.
-    rounding = ROUNDING if composition.square is None else 0.0
+    # Without a μ, as where an objective was perturbed, ε rests on Fourier transforms; at δ = 0 it is an exact sum.
+    rounding = ROUNDING if composition.square is None and not plan.budget.is_pure else 0.0
     epsilon = plain(composition.epsilon(delta) * (1.0 + rounding))
     return {"epsilon": epsilon, "delta": delta, "mu": plain(composition.mu), "mu_squared": _square(composition)}
 
@@ -290,7 +290,7 @@ def _compared(document: Mapping[str, Any], composition: Composition, budget: Bud
     # Without a μ only a budget of ε and δ can say so.
     most = -math.inf if budget.epsilon is None else budget.epsilon
     within = stated["epsilon"] <= most * (1.0 + float(TOLERANCE))
-    if square is not None:
+    if square is not None and not budget.is_pure:
         within = square <= mu_squared_of(budget) * (1 + TOLERANCE)
     require(within, "the events add up to more than the budget")
     premise = premise_of([fact["name"] for fact in document["public"]])

@@ -266,11 +266,14 @@ class Plan:
     def strength(self) -> float | None:
         """μ of the plan, or of a Gaussian release of the same ε at δ; None without privacy.
 
-        A plan that perturbs its objective has no μ: this is for judging it, and no guarantee.
+        A plan that perturbs its objective has no μ: this is for judging it, and no guarantee. A pure one is judged by
+        the Gaussian noise that has the variance of Laplace noise of the same ε: μ = ε/√2.
         """
         guarantee = self.guarantee()
         if guarantee.mu is not None or not self.private:
             return guarantee.mu
+        if self.budget.is_pure:
+            return guarantee.epsilon / math.sqrt(2)
         return gaussian.mu(guarantee.epsilon, guarantee.delta)
 
     def cautions(self) -> tuple[str, ...]:
