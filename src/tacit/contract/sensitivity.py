@@ -20,8 +20,9 @@ in the sum is then a theorem about integers (proofs/mechanisms):
 
 The noise is 2^bits times a standard Gaussian on every coordinate, rounded to the integers, so a
 release is μ-GDP with μ² = squared sensitivity / 4^bits, exactly. A noisy minimum may have noise of density
-∝ exp(-‖b‖ / 2^bits) in its place: it is ε-private with ε = sensitivity / 2^bits, over the reals. A perturbed minimum is two events:
-the minimum itself, which is not GDP, and the Gaussian noise that hides how it was computed.
+∝ exp(-‖b‖ / 2^bits) in its place: it is ε-private with ε = sensitivity / 2^bits, over the reals. A perturbed minimum is
+two events: the minimum itself, which is not GDP, and the noise that hides how it was computed. With noise of density
+∝ exp(-‖b‖ / scale) in the objective both events are pure.
 """
 
 from __future__ import annotations
@@ -30,10 +31,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tacit.contract.query import QueryKind
+from tacit.accounting.objective_perturbation import jacobian_term
+from tacit.accounting.rounding import root_up
+from tacit.contract.query import NoisyMinimum, QueryKind
 from tacit.errors import BudgetError, SettingError
-from tacit.losses.loss import Loss
-from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation, Pure
+from tacit.losses.constants import largest_at_zero
+from tacit.losses.loss import Code, Loss
+from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation, Pure, SoftmaxPerturbation
 from tacit.privacy.relation import Relation
 
 LARGEST_BITS = 52
@@ -45,6 +49,10 @@ LARGEST_TOTAL = 2**61
 
 FARTHEST = 40
 """Linear noise is clipped at so many deviations; the mass beyond is below 10^-347."""
+FARTHEST_EXPONENTIAL = 45
+"""Largest exponential that the sampler of Gamma norms draws, rounded up."""
+PURE_DRIFT = 2**20
+"""Integer bound on how far the computed minimisers of one exact minimiser are apart, at δ = 0."""
 GRADIENT_BOUND = 2**49
 """Integer bound of a record's gradient while the minimiser is sought."""
 ACCEPTED = 4
@@ -97,7 +105,52 @@ class MinimumPrice:
     drift: Price
 
 
-AnyPrice = Price | GammaPrice | MinimumPrice
+@dataclass(frozen=True)
+class TwoSignedPrice(MinimumPrice):
+    """What a perturbed minimum costs where slopes have both signs given the record."""
+
+
+@dataclass(frozen=True)
+class SoftmaxPrice(MinimumPrice):
+    """What a perturbed minimum of the softmax loss costs; `ratio` is for the largest eigenvalue of a curvature."""
+
+    classes: int
+
+
+@dataclass(frozen=True)
+class PurePrice:
+    """What a perturbed minimum costs with δ = 0.
+
+    The linear noise has density ∝ exp(-‖b‖ / scale), in units of the bound on a record's gradient. `cover` is the ε of
+    the noise on the computed minimiser; `ratio` and `classes` are those of `SoftmaxPrice`, with 1 class for a margin.
+    """
+
+    scale: Fraction
+    ratio: Fraction
+    cover: Fraction
+    classes: int = 1
+
+
+PerturbedPrice = MinimumPrice | PurePrice
+AnyPrice = Price | GammaPrice | PerturbedPrice
+
+
+def minimum_price(
+    loss: Loss, classes: int, bound: int, bits: int, ratio: Fraction, drift: Price
+) -> MinimumPrice:
+    """The price of a perturbed minimum of a loss, of the kind that this loss needs."""
+    if loss.code is Code.SOFTMAX:
+        return SoftmaxPrice(bound, bits, ratio, drift, classes)
+    return (MinimumPrice if loss.one_signed else TwoSignedPrice)(bound, bits, ratio, drift)
+
+
+def is_price_of(price: PerturbedPrice, loss: Loss, classes: int) -> bool:
+    """Whether a price is of the kind that a loss of so many linear predictors needs."""
+    if isinstance(price, PurePrice):
+        return price.classes == classes
+    return type(price) is type(made := minimum_price(loss, classes, 1, 0, Fraction(1), price.drift)) and (
+        getattr(price, "classes", 1) == getattr(made, "classes", 1)
+    )
 
 
 def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: int = 1) -> int:
@@ -112,7 +165,7 @@ def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: i
 
 def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> Gaussian:
     """The event of one answer at this price, where it is Gaussian."""
-    if isinstance(price, MinimumPrice):
+    if isinstance(price, PerturbedPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
     if isinstance(price, GammaPrice):
         raise SettingError("Noise of Gamma norm is not Gaussian, and has no μ.")
@@ -122,7 +175,7 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
 
 def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
     """The events of one answer at this price."""
-    if (kind is QueryKind.MINIMUM) != isinstance(price, MinimumPrice):
+    if (kind is QueryKind.MINIMUM) != isinstance(price, PerturbedPrice):
         raise SettingError("A perturbed minimum, and nothing else, has a price of its own kind.")
     if isinstance(price, GammaPrice):
         if kind is not QueryKind.NOISY_MINIMUM:
@@ -130,14 +183,27 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
         _require_public_n(kind, relation)
         sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
         return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
-    if not isinstance(price, MinimumPrice):
+    if not isinstance(price, PerturbedPrice):
         return (event_of(kind, price, relation, size),)
     _require_public_n(kind, relation)
+    what = "accuracy of the minimum"
+    if isinstance(price, PurePrice):
+        return Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
     # The event holds one record's own gradient; accountants know what a relation makes of it.
-    return (
-        ObjectivePerturbation(price.bound**2, 4**price.bits, price.ratio, 1, str(kind)),
-        Gaussian(price.drift.bound**2, 4**price.drift.bits, "accuracy of the minimum"),
-    )
+    numbers = price.bound**2, 4**price.bits, price.ratio
+    if isinstance(price, SoftmaxPrice):
+        event: Event = SoftmaxPerturbation(*numbers, price.classes, str(kind))
+    else:
+        event = ObjectivePerturbation(*numbers, 2 if isinstance(price, TwoSignedPrice) else 1, str(kind))
+    return event, Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+
+
+def pure_rate(price: PurePrice, relation: Relation) -> Fraction:
+    """ε of the linear noise and of the Jacobian: sensitivity / scale + c, c rounded up to a float."""
+    sensitivity = 2 if relation is Relation.REPLACE_ONE else 1
+    numbers = 1, 1, price.ratio
+    event = SoftmaxPerturbation(*numbers, price.classes) if price.classes > 1 else ObjectivePerturbation(*numbers, 1)
+    return sensitivity / price.scale + Fraction(jacobian_term(event))
 
 
 def _require_public_n(kind: QueryKind, relation: Relation) -> None:
@@ -180,7 +246,7 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     return norm >= 32 * math.sqrt(width)
 
 
-def ridge_of(price: MinimumPrice, clip: float, loss: Loss) -> float:
+def ridge_of(price: PerturbedPrice, clip: float, loss: Loss) -> float:
     """The ridge on every coordinate, at least clip²·smoothness / ratio.
 
     Guarantee: clip²·smoothness / ridge is at most the price's ratio, in exact rationals.
@@ -194,43 +260,88 @@ def ridge_of(price: MinimumPrice, clip: float, loss: Loss) -> float:
 class Accuracy:
     """How exactly a perturbed minimum is computed, from public numbers alone.
 
-    The objective, with rows divided by the clip so that a record's gradient is at most 1 and its
-    curvature at most h (1/4 for the logistic loss),
+    The objective, over the loss's Lipschitz constant and with rows divided by the clip, so that a record's gradient is
+    at most 1 and its curvature at most h = smoothness / lipschitz (1/4 for the logistic loss),
 
-        J(φ) = Σ w loss(z·φ, y) + (λ/2)‖φ‖² + b·φ,      λ = h / ratio,   b = bits of noise / bound
+        J(φ) = Σ w loss(z·φ, y) + (λ/2)‖φ‖² + b·φ,      λ = h / ratio
 
     has its minimiser within `radius` of 0, as every accepted point. Its gradient, computed in integers, is off by at
     most `error`; a point is accepted where the gradient's norm is at most `tolerance`, four times that. `drift` is how
-    far such a point can be from the exact minimiser of the unrounded noise. Coordinates are φ = clip·theta, gradients
-    are over the clip, and everything is rounded up, with slack. Proof: proofs/mechanisms/objective_perturbation.md.
+    far such a point can be from the exact minimiser of the unrounded noise; descent finds one within `steps` steps.
+    Coordinates are φ = clip·theta, gradients are over clip·lipschitz, and everything is rounded up, with slack. Proof:
+    proofs/mechanisms/certified_minimum.md.
     """
 
     radius: float
     error: float
     tolerance: float
     drift: float
+    steps: int
 
     @classmethod
-    def of(cls, price: MinimumPrice, *, records: int, width: int, smoothness: float) -> Accuracy:
+    def of(cls, price: PerturbedPrice, loss: Loss, *, records: int, width: int) -> Accuracy:
         """Bounds for so many records of so many columns, all of them public."""
-        u, root = 2.0**-53, math.sqrt(width)
-        ridge = smoothness / float(price.ratio) / _SLACK
-        noise = 2.0**price.bits / price.bound
-        pull = FARTHEST * noise * root * _SLACK
-        # J(φ) ≤ J(0) ≤ n log 2 gives (λ/2)‖φ‖² ≤ n log 2 + ‖b‖‖φ‖.
-        radius = (pull + math.sqrt(pull**2 + 2 * ridge * records * math.log(2))) / ridge * _SLACK
+        classes = price.classes if isinstance(price, SoftmaxPrice | PurePrice) else 1
+        ridge = loss.smoothness / loss.lipschitz / float(price.ratio) / _SLACK
+        root = math.sqrt(width * classes)
+        if isinstance(price, PurePrice):
+            # The sampler's floats are the noise that the proof is about.
+            pull, lattice = FARTHEST_EXPONENTIAL * float(price.scale) * width * classes * _SLACK, 0.0
+        else:
+            pull, lattice = FARTHEST * (2.0**price.bits / price.bound) * root * _SLACK, root / (2 * price.bound)
+        return cls.bounds(
+            loss, ridge=ridge, pull=pull, lattice=lattice, records=records, width=width, classes=classes
+        )
+
+    @classmethod
+    def bounds(
+        cls, loss: Loss, *, ridge: float, pull: float, lattice: float, records: int, width: int, classes: int = 1
+    ) -> Accuracy:
+        """Bounds for a ridge at least `ridge`, a ‖b‖ at most `pull`, and a b that was moved by at most `lattice`."""
+        u, root, smoothness = 2.0**-53, math.sqrt(width * classes), loss.smoothness / loss.lipschitz
+        # J(φ) ≤ J(0) ≤ n·most gives (λ/2)‖φ‖² ≤ n·most + ‖b‖‖φ‖.
+        most = largest_at_zero(loss, classes) / loss.lipschitz
+        radius = (pull + math.sqrt(pull**2 + 2 * ridge * records * most)) / ridge * _SLACK
         rounding = root / (2 * GRADIENT_BOUND) * (1 + 2.0**-20)
-        one = smoothness * (width + 12) * u * radius + (2 * width + 64) * u + rounding
+        # A sum over the classes and a corner are more roundings than a sigmoid.
+        further = 0 if loss.code is Code.LOGISTIC else 4 * classes + 16 * math.ceil(smoothness)
+        one = smoothness * (width + 12) * u * radius + (2 * width + 64 + further) * u + rounding
         # Eight units of width and the last term: points are rounded to floats on the way.
         error = (records * one + 12 * u * radius * ridge * _SLACK**2) * _SLACK
-        lattice = root / (2 * price.bound)
         drift = ((ACCEPTED + 1) * error + lattice) / ridge * _SLACK
-        return cls(radius, error, ACCEPTED * error, drift)
+        steepest = (records * smoothness + ridge) * _SLACK
+        # J(0) is at most n·most, and no value is below -‖b‖² / 2λ.
+        gap = records * most + pull**2 / (2 * ridge)
+        height = max(2 * steepest * gap / (9 * error**2), math.e)
+        steps = math.ceil(steepest / (0.6 * ridge) * math.log(height) * _SLACK) + 1
+        return cls(radius, error, ACCEPTED * error, drift, steps)
 
-    def step(self, price: MinimumPrice, width: int) -> float:
+    def step(self, price: PerturbedPrice, width: int) -> float:
         """Lattice on which φ is released: integers of one minimiser are drift.bound apart at most.
 
         Guarantee: 2·drift / step + √width ≤ price.drift.bound.
         """
-        left = price.drift.bound - math.sqrt(width) * _SLACK
-        return 2 * self.drift / left * _SLACK
+        bound = PURE_DRIFT if isinstance(price, PurePrice) else price.drift.bound
+        return 2 * self.drift / (bound - math.sqrt(width) * _SLACK) * _SLACK
+
+
+def minimum_accuracy(query: NoisyMinimum, *, records: int, width: int) -> Accuracy:
+    """How exactly a noisy minimum is computed, from public numbers alone."""
+    ridge = float(1 / _one_move(query)) / _SLACK
+    return Accuracy.bounds(
+        query.loss, ridge=ridge, pull=0.0, lattice=0.0, records=records, width=width, classes=query.classes
+    )
+
+
+def minimum_step(query: NoisyMinimum, price: Price | GammaPrice, accuracy: Accuracy, *, width: int) -> Fraction:
+    """Lattice on which the theta of a noisy minimum is released.
+
+    Guarantee: (clip·lipschitz / ridge + 2·drift / clip) / step + √(width·classes) ≤ price.bound, in exact rationals.
+    """
+    left = price.bound - Fraction(root_up(Fraction(width * query.classes)))
+    return (_one_move(query) + 2 * Fraction(accuracy.drift)) / left / Fraction(query.clip)
+
+
+def _one_move(query: NoisyMinimum) -> Fraction:
+    """How far one record more or less moves φ = clip·theta at most: clip²·lipschitz / ridge."""
+    return Fraction(query.clip) ** 2 * Fraction(query.loss.lipschitz) / Fraction(query.ridge)

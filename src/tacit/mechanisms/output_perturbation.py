@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.contract.query import Answer, NoisyMinimum
-from tacit.contract.sensitivity import GammaPrice, Price, accuracy_of, lattice_step
+from tacit.contract.sensitivity import GammaPrice, Price, minimum_accuracy, minimum_step
 from tacit.errors import SettingError
 from tacit.mechanisms.certified_minimum import Objective, find_minimum
 from tacit.noise.entropy import Entropy
@@ -27,8 +27,8 @@ def integer_minimum(query: NoisyMinimum, price: Price | GammaPrice, store: Store
 
     One record more or less moves the integers by at most `price.bound`.
     """
-    accuracy = accuracy_of(query, records=store.length, width=store.width)
-    step = lattice_step(query, price, accuracy, width=store.width)
+    accuracy = minimum_accuracy(query, records=store.length, width=store.width)
+    step = minimum_step(query, price, accuracy, width=store.width)
     return [round(Fraction(float(at)) / step) for at in _minimum(query, store)], step
 
 
@@ -60,7 +60,7 @@ def answer_noisy_minimum(
 
 
 def _minimum(query: NoisyMinimum, store: Store) -> np.ndarray:
-    accuracy = accuracy_of(query, records=store.length, width=store.width)
+    accuracy = minimum_accuracy(query, records=store.length, width=store.width)
     still = [Fraction(0)] * (store.width * query.classes)
     return find_minimum(Objective(query, store, query.ridge, still, accuracy))
 

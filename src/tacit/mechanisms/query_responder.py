@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.contract import query as queries
 from tacit.contract.query import Answer, Query
-from tacit.contract.sensitivity import AnyPrice, MinimumPrice
+from tacit.contract.sensitivity import AnyPrice, PerturbedPrice
 from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.mechanisms import (
@@ -64,7 +64,7 @@ class Responder:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, queries.ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
-        if isinstance(query, queries.PerturbedMinimum) != isinstance(price, MinimumPrice):
+        if isinstance(query, queries.PerturbedMinimum) != isinstance(price, PerturbedPrice):
             raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)

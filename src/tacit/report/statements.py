@@ -17,7 +17,7 @@ from tacit.documents.canonical_json import plain, quoted
 from tacit.inference.text_table import Table, rounded
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
-from tacit.privacy.event import Gaussian, ObjectivePerturbation, Pure
+from tacit.privacy.event import Gaussian, PerturbedObjective, Pure
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",
@@ -53,7 +53,7 @@ def plan_table(plan: Plan) -> Table:
         if step.price is not None:
             passes[step.label] += step.times
             for event in events_of(step.kind, step.price, plan.relation, step.size):
-                if isinstance(event, ObjectivePerturbation):
+                if isinstance(event, PerturbedObjective):
                     costs[step.label] += step.times * Fraction(objective_mu(event, plan.relation)) ** 2
                 elif isinstance(event, Gaussian):
                     costs[step.label] += step.times * event.mu_squared
