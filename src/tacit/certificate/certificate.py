@@ -21,7 +21,15 @@ from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
-from tacit.contract.sensitivity import LARGEST_BITS, AnyPrice, GammaPrice, MinimumPrice, Price, events_of, squared_sensitivity
+from tacit.contract.sensitivity import (
+    LARGEST_BITS,
+    AnyPrice,
+    GammaPrice,
+    MinimumPrice,
+    Price,
+    events_of,
+    squared_sensitivity,
+)
 from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
 from tacit.documents.signature import TOLERANCE, Document, require_total
 from tacit.errors import BudgetError
@@ -227,7 +235,9 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPri
     perturbed, gamma = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
     require(not gamma or kind is QueryKind.NOISY_MINIMUM, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]
-    for name, own, drift in zip(("sensitivity", "noise"), (_PRICE[0], _GAMMA) if gamma else _PRICE, _DRIFT, strict=True):
+    for name, own, drift in zip(
+        ("sensitivity", "noise"), (_PRICE[0], _GAMMA) if gamma else _PRICE, _DRIFT, strict=True
+    ):
         require_fields(entry[name], {**own, **drift} if perturbed else own, f"{place}: {name}")
 
     def price_of(bound: str, bits: str) -> Price:
