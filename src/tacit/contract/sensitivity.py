@@ -122,9 +122,7 @@ PerturbedPrice = MinimumPrice | PurePrice
 AnyPrice = Price | PerturbedPrice
 
 
-def minimum_price(
-    loss: Loss, classes: int, bound: int, bits: int, ratio: Fraction, drift: Price
-) -> MinimumPrice:
+def minimum_price(loss: Loss, classes: int, bound: int, bits: int, ratio: Fraction, drift: Price) -> MinimumPrice:
     """The price of a perturbed minimum of a loss, of the kind that this loss needs."""
     if loss.code is Code.SOFTMAX:
         return SoftmaxPrice(bound, bits, ratio, drift, classes)
@@ -262,9 +260,7 @@ class Accuracy:
             pull, lattice = FARTHEST_EXPONENTIAL * float(price.scale) * width * classes * _SLACK, 0.0
         else:
             pull, lattice = FARTHEST * (2.0**price.bits / price.bound) * root * _SLACK, root / (2 * price.bound)
-        return cls.bounds(
-            loss, ridge=ridge, pull=pull, lattice=lattice, records=records, width=width, classes=classes
-        )
+        return cls.bounds(loss, ridge=ridge, pull=pull, lattice=lattice, records=records, width=width, classes=classes)
 
     @classmethod
     def bounds(
