@@ -21,7 +21,7 @@ from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
-from tacit.contract.sensitivity import LARGEST_BITS, MinimumPrice, Price, events_of
+from tacit.contract.sensitivity import LARGEST_BITS, AnyPrice, GammaPrice, MinimumPrice, Price, events_of, squared_sensitivity
 from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
 from tacit.documents.signature import TOLERANCE, Document, require_total
 from tacit.errors import BudgetError
@@ -62,6 +62,9 @@ _RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
 _PRICE = (fields_of("bound:str squared:str"), fields_of("law:str bits:int variance:str"))
 """Sensitivity and noise of an answer; that of a perturbed minimum adds the fields of `_DRIFT`."""
 _DRIFT = (fields_of("ratio:str drift:str"), fields_of("drift_bits:int"))
+_GAMMA = fields_of("law:str bits:int scale:str")
+"""Noise of Gamma norm, which is proven over the reals."""
+REAL, BOUNDED, EXACT = "real-number proof", "bounded-float", "exact"
 _FACT = fields_of("name:str value:object source:str")
 _ENTRY = fields_of(
     "query:str label:str times:int size:int arithmetic:str event:dict|None sensitivity:dict|None noise:dict|None"
@@ -179,21 +182,26 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     """Everything the certificate says of one step, derived from the few facts that fix it."""
     times, price = int(step.times), step.price
     # Answers computed in floats have their proven error inside the sensitivity.
-    exact = step.kind not in (QueryKind.MINIMUM, QueryKind.DIRECTION)
+    exact = step.kind not in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION}
+    arithmetic = REAL if isinstance(price, GammaPrice) else EXACT if exact else BOUNDED
     entry: dict[str, Any] = {
         "query": str(step.kind),
         "label": step.label,
         "times": times,
         "size": int(step.size),
-        "arithmetic": "exact" if exact else "bounded-float",
+        "arithmetic": arithmetic,
     }
     if price is None:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
+    # A perturbed minimum's event holds one record's own gradient.
+    perturbed = isinstance(price, MinimumPrice)
+    squared = price.bound**2 if perturbed else squared_sensitivity(step.kind, price.bound, relation, step.size)
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
     noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
+    if isinstance(price, GammaPrice):
+        noise = {"law": "gamma norm rounded to integers", "bits": price.bits, "scale": str(2**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits
@@ -215,10 +223,11 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     return None if price is None else events.from_json(entry["event"])
 
 
-def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> Price | MinimumPrice:
-    perturbed = kind is QueryKind.MINIMUM
+def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
+    perturbed, gamma = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
+    require(not gamma or kind is QueryKind.NOISY_MINIMUM, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]
-    for name, own, drift in zip(("sensitivity", "noise"), _PRICE, _DRIFT, strict=True):
+    for name, own, drift in zip(("sensitivity", "noise"), (_PRICE[0], _GAMMA) if gamma else _PRICE, _DRIFT, strict=True):
         require_fields(entry[name], {**own, **drift} if perturbed else own, f"{place}: {name}")
 
     def price_of(bound: str, bits: str) -> Price:
@@ -228,7 +237,7 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> Price 
 
     price = price_of("bound", "bits")
     if not perturbed:
-        return price
+        return GammaPrice(price.bound, price.bits) if gamma else price
     require(_RATIO.fullmatch(sensitivity["ratio"]), f"{place}: sensitivity.ratio is not a positive fraction")
     return MinimumPrice(price.bound, price.bits, Fraction(sensitivity["ratio"]), price_of("drift", "drift_bits"))
 

@@ -23,7 +23,7 @@ PART = 4
 """Where a subsample is enough, one record in so many is read."""
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
-_CLIPS = frozenset({"clip", "row_bound", "cap", "damping"})
+_CLIPS = frozenset({"clip", "row_bound", "cap", "damping", "ridge"})
 _FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start"})
 
 
@@ -36,7 +36,7 @@ class Weights(StrEnum):
 
 
 class QueryKind(StrEnum):
-    """The shapes of private answers, sums but the last two; each has its sensitivity theorem."""
+    """The shapes of private answers, sums but the last three; each has its sensitivity theorem."""
 
     GRADIENT = "gradient"
     SECOND_MOMENTS = "second-moments"
@@ -44,6 +44,7 @@ class QueryKind(StrEnum):
     SANDWICH = "sandwich"
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
+    NOISY_MINIMUM = "noisy-minimum"
 
 
 PERTURBABLE = frozenset({Code.LOGISTIC, Code.SOFTMAX, Code.HINGE, Code.HUBER, Code.PINBALL})
@@ -263,6 +264,28 @@ class PerturbedMinimum(_Bounded):
 
 
 @dataclass(frozen=True)
+class NoisyMinimum(_Bounded):
+    """The minimiser of Σ w loss(z·theta, y) + (ridge / 2)‖theta‖², with noise on it.
+
+    w = min(1, (clip / ‖z‖)²) bounds a record's gradient by clip·lipschitz. Every coordinate is penalised, so a record
+    moves the minimiser by at most clip·lipschitz / ridge.
+    """
+
+    clip: float
+    ridge: float
+    matrix: NDArray[np.float64] | None = None
+    loss: Loss = classification.LOGISTIC
+    classes: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (missing := missing_for_perturbation(self.loss)) is not None:
+            raise SettingError(f"There is no noisy minimum of the {self.loss.name} loss: {missing}.")
+        if (self.classes > 1) != (self.loss.code is Code.SOFTMAX):
+            raise SettingError("Several classes go with the softmax loss.")
+
+
+@dataclass(frozen=True)
 class DampedDirection(_Bounded):
     """(Σ w h z z' + damping·I)⁻¹ gradient, h the curvature at `theta`: a Newton direction.
 
@@ -288,7 +311,7 @@ class CurvatureTrace(_Bounded):
 
 
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | PerturbedMinimum | DampedDirection
+Query = Sum | PerturbedMinimum | NoisyMinimum | DampedDirection
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     SecondMoments: QueryKind.SECOND_MOMENTS,
@@ -298,6 +321,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     GradientNorm: QueryKind.COUNTS,
     CurvatureTrace: QueryKind.COUNTS,
     PerturbedMinimum: QueryKind.MINIMUM,
+    NoisyMinimum: QueryKind.NOISY_MINIMUM,
     DampedDirection: QueryKind.DIRECTION,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""

@@ -3,7 +3,8 @@
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces: ‖q_i‖₂ ≤ S for
 gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a person has several
 records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts. A
-direction is no sum: S is what its integers can move by, whatever the relation. What one record (or person) can change
+direction is no sum: S is what its integers can move by, whatever the relation. A noisy minimum is none either: S is
+what one record more or less can move its integers by. What one record (or person) can change
 in the sum is then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
@@ -14,11 +15,13 @@ in the sum is then a theorem about integers (proofs/mechanisms):
     sandwich       2S²   (Frobenius)        S²   (Frobenius)
     k counts       k S²                     k S²
     direction      S²                       S²
+    noisy minimum  (2S)² = 4S²              S²   (not add-remove)
     =============  =======================  =========================
 
 The noise is 2^bits times a standard Gaussian on every coordinate, rounded to the integers, so a
-release is μ-GDP with μ² = squared sensitivity / 4^bits, exactly. A perturbed minimum is two events:
-the minimum itself, which is not GDP, and the noise that hides how it was computed. With noise of density
+release is μ-GDP with μ² = squared sensitivity / 4^bits, exactly. A noisy minimum may have noise of density
+∝ exp(-‖b‖ / 2^bits) in its place: it is ε-private with ε = sensitivity / 2^bits, over the reals. A perturbed minimum is
+two events: the minimum itself, which is not GDP, and the noise that hides how it was computed. With noise of density
 ∝ exp(-‖b‖ / scale) in the objective both events are pure.
 """
 
@@ -29,7 +32,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.accounting.objective_perturbation import jacobian_term
-from tacit.contract.query import QueryKind
+from tacit.accounting.rounding import root_up
+from tacit.contract.query import NoisyMinimum, QueryKind
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.constants import largest_at_zero
 from tacit.losses.loss import Code, Loss
@@ -61,6 +65,7 @@ _REPLACE_ONE = {
     QueryKind.SANDWICH: 2,
     QueryKind.COUNTS: 1,
     QueryKind.DIRECTION: 1,
+    QueryKind.NOISY_MINIMUM: 4,
 }
 _FACTORS = {
     Relation.REPLACE_ONE: _REPLACE_ONE,
@@ -72,6 +77,14 @@ _FACTORS = {
 @dataclass(frozen=True)
 class Price:
     """Integer bound S on a record's contribution, and the noise scale 2^bits."""
+
+    bound: int
+    bits: int
+
+
+@dataclass(frozen=True)
+class GammaPrice:
+    """Integer bound S of a noisy minimum, and the scale 2^bits of noise with density ∝ exp(-‖b‖ / 2^bits)."""
 
     bound: int
     bits: int
@@ -119,7 +132,7 @@ class PurePrice:
 
 
 PerturbedPrice = MinimumPrice | PurePrice
-AnyPrice = Price | PerturbedPrice
+AnyPrice = Price | GammaPrice | PerturbedPrice
 
 
 def minimum_price(loss: Loss, classes: int, bound: int, bits: int, ratio: Fraction, drift: Price) -> MinimumPrice:
@@ -152,6 +165,9 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
     """The event of one answer at this price, where it is Gaussian."""
     if isinstance(price, PerturbedPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
+    if isinstance(price, GammaPrice):
+        raise SettingError("Noise of Gamma norm is not Gaussian, and has no μ.")
+    _require_public_n(kind, relation)
     return Gaussian(squared_sensitivity(kind, price.bound, relation, size), 4**price.bits, str(kind))
 
 
@@ -159,11 +175,15 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     """The events of one answer at this price."""
     if (kind is QueryKind.MINIMUM) != isinstance(price, PerturbedPrice):
         raise SettingError("A perturbed minimum, and nothing else, has a price of its own kind.")
+    if isinstance(price, GammaPrice):
+        if kind is not QueryKind.NOISY_MINIMUM:
+            raise SettingError("Noise of Gamma norm is for noisy minima.")
+        _require_public_n(kind, relation)
+        sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
+        return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
     if not isinstance(price, PerturbedPrice):
         return (event_of(kind, price, relation, size),)
-    if not relation.n_is_public:
-        needs = "a public number of records: how exactly a minimum can be computed depends on it"
-        raise SettingError(f"Perturbing the objective needs {needs}. Use relation='replace-one' or 'zero-out'.")
+    _require_public_n(kind, relation)
     what = "accuracy of the minimum"
     if isinstance(price, PurePrice):
         return Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
@@ -182,6 +202,12 @@ def pure_rate(price: PurePrice, relation: Relation) -> Fraction:
     numbers = 1, 1, price.ratio
     event = SoftmaxPerturbation(*numbers, price.classes) if price.classes > 1 else ObjectivePerturbation(*numbers, 1)
     return sensitivity / price.scale + Fraction(jacobian_term(event))
+
+
+def _require_public_n(kind: QueryKind, relation: Relation) -> None:
+    if kind in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM} and not relation.n_is_public:
+        needs = "a public number of records: how exactly a minimum can be computed depends on it"
+        raise SettingError(f"A {kind} needs {needs}. Use relation='replace-one' or 'zero-out'.")
 
 
 def price_for(
@@ -213,7 +239,8 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     """Whether the bound is well above the rounding of `width` coordinates."""
     if kind is QueryKind.COUNTS:
         return bound >= 1
-    norm = bound if kind in {QueryKind.GRADIENT, QueryKind.DIRECTION} else math.isqrt(bound)
+    plain = {QueryKind.GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
+    norm = bound if kind in plain else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 
 
@@ -292,3 +319,25 @@ class Accuracy:
         """
         bound = PURE_DRIFT if isinstance(price, PurePrice) else price.drift.bound
         return 2 * self.drift / (bound - math.sqrt(width) * _SLACK) * _SLACK
+
+
+def minimum_accuracy(query: NoisyMinimum, *, records: int, width: int) -> Accuracy:
+    """How exactly a noisy minimum is computed, from public numbers alone."""
+    ridge = float(1 / _one_move(query)) / _SLACK
+    return Accuracy.bounds(
+        query.loss, ridge=ridge, pull=0.0, lattice=0.0, records=records, width=width, classes=query.classes
+    )
+
+
+def minimum_step(query: NoisyMinimum, price: Price | GammaPrice, accuracy: Accuracy, *, width: int) -> Fraction:
+    """Lattice on which the theta of a noisy minimum is released.
+
+    Guarantee: (clip·lipschitz / ridge + 2·drift / clip) / step + √(width·classes) ≤ price.bound, in exact rationals.
+    """
+    left = price.bound - Fraction(root_up(Fraction(width * query.classes)))
+    return (_one_move(query) + 2 * Fraction(accuracy.drift)) / left / Fraction(query.clip)
+
+
+def _one_move(query: NoisyMinimum) -> Fraction:
+    """How far one record more or less moves φ = clip·theta at most: clip²·lipschitz / ridge."""
+    return Fraction(query.clip) ** 2 * Fraction(query.loss.lipschitz) / Fraction(query.ridge)

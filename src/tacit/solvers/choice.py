@@ -27,6 +27,7 @@ from tacit.solvers import (
     newton_polish,
     objective_perturbation,
     one_step,
+    output_perturbation,
     staged_gradient,
     whitened_gradient,
 )
@@ -54,6 +55,8 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:
+        if options.solver == output_perturbation.NAME and facts.penalty.l2:
+            return output_perturbation.exact_plan(facts, options)
         plan = assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
@@ -186,10 +189,11 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         "majorised-newton": counted(newton.plan),
         "objective-perturbation": counted(objective_perturbation.plan),
         "double-noise-newton": double_noise.plan,
+        output_perturbation.NAME: output_perturbation.plan,
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""
-PURE_SOLVERS: Mapping[str, PlanSolver] = MappingProxyType({})
+PURE_SOLVERS: Mapping[str, PlanSolver] = MappingProxyType({output_perturbation.NAME: output_perturbation.pure_plan})
 """By the name that a user gives: what plans the fit where delta is 0, within an ε.
 
 Every event of such a plan is pure (`Laplace`, `Pure`, `BoundedRange`); the sum of their epsilons is at most the third

@@ -196,6 +196,15 @@ class Perturbation:
 
 
 @dataclass(frozen=True)
+class OutputPerturbation:
+    """Output perturbation."""
+
+    study: ClassVar[str] = "derived for ‖θ‖ = 5, docs/perturbation.md"
+    norm: float = rule(5.0, "assumed norm of the minimiser, for the ridge")
+    bits: int = rule(32, "lattice of noise of Gamma norm: far coarser than its floats")
+
+
+@dataclass(frozen=True)
 class DoubleNoise:
     """Newton's method with noise on gradient and direction."""
 
@@ -230,10 +239,11 @@ class Reliability:
 
 START, LEVEL, ONE_STEP, TAIL, NEWTON = Start(), Level(), OneStep(), Tail(), Newton()
 PERTURBATION, DOUBLE_NOISE, RELIABILITY = Perturbation(), DoubleNoise(), Reliability()
+OUTPUT_PERTURBATION = OutputPerturbation()
 GROUPS: tuple[Any, ...] = (
     rules.TABLES, rules.WARNINGS, rules.COUNTING, rules.BOUNDS, rules.WHITENING, rules.DESCENT,
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
-    rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON, PERTURBATION, DOUBLE_NOISE,
-    RELIABILITY,
+    rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON, PERTURBATION, OUTPUT_PERTURBATION,
+    DOUBLE_NOISE, RELIABILITY,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""
