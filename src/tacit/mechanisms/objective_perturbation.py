@@ -11,10 +11,9 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.contract.query import Answer, PerturbedMinimum
-from tacit.contract.sensitivity import FARTHEST, Accuracy, MinimumPrice, PerturbedPrice, is_price_of, ridge_of
+from tacit.contract.sensitivity import FARTHEST, Accuracy, MinimumPrice, is_price_of, ridge_of
 from tacit.errors import SettingError
 from tacit.mechanisms.certified_minimum import Objective, find_minimum
-from tacit.mechanisms.newton_direction import Exact
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.store import Store
