@@ -18,6 +18,7 @@ from tacit.contract.query import (
     GradientNorm,
     GradientSum,
     Measure,
+    NoisyMinimum,
     PerturbedMinimum,
     Query,
     QueryKind,
@@ -27,6 +28,7 @@ from tacit.contract.query import (
 )
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
+from tacit.losses.loss import Loss
 
 THETA, MATRIX = np.array([0.5, -1.0]), np.eye(2)
 VALID: dict[type, dict[str, Any]] = {
@@ -36,10 +38,11 @@ VALID: dict[type, dict[str, Any]] = {
     ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
     GradientNorm: {"theta": THETA, "row_bound": 1.0, "cap": 1.0, "matrix": MATRIX, "loss": regression.SQUARED},
     PerturbedMinimum: {"clip": 1.0, "matrix": MATRIX},
+    NoisyMinimum: {"clip": 1.0, "ridge": 1.0, "matrix": MATRIX},
     DampedDirection: {"theta": THETA, "gradient": THETA, "damping": 1.0, "row_bound": 1.0, "matrix": MATRIX},
     CurvatureTrace: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX},
 }
-POSITIVE = {"clip", "row_bound", "cap", "damping"}
+POSITIVE = {"clip", "row_bound", "cap", "damping", "ridge"}
 NUMBERS = {"lowest", "highest", "start"}
 
 
@@ -124,6 +127,21 @@ def test_weights_and_theta_go_together() -> None:
 def test_the_objective_is_perturbed_for_the_logistic_loss_alone() -> None:
     with pytest.raises(SettingError, match="logistic"):
         PerturbedMinimum(1.0, loss=regression.SQUARED)
+
+
+@pytest.mark.parametrize(
+    ("loss", "missing"),
+    [
+        (regression.SQUARED, "slope is not bounded"),
+        (regression.huber(1.0, relative=True), "scale is found in the records"),
+        (classification.weighted_logistic(0.1), "not proven"),
+    ],
+)
+def test_a_noisy_minimum_names_the_property_that_a_loss_misses(loss: Loss, missing: str) -> None:
+    with pytest.raises(SettingError, match=missing):
+        NoisyMinimum(1.0, 1.0, loss=loss)
+    with pytest.raises(SettingError, match="softmax"):
+        NoisyMinimum(1.0, 1.0, classes=3)
 
 
 def test_counts_have_an_interval_for_every_column() -> None:
