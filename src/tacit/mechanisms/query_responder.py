@@ -12,14 +12,7 @@ from tacit.contract.query import Answer, Query
 from tacit.contract.sensitivity import AnyPrice, PerturbedPrice
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms import (
-    counts,
-    gradient,
-    moments,
-    newton_direction,
-    objective_perturbation,
-    output_perturbation,
-)
+from tacit.mechanisms import counts, gradient, moments, newton_direction, objective_perturbation, output_perturbation
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw

@@ -130,14 +130,16 @@ def pure_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> 
     bits = OUTPUT_PERTURBATION.bits
     bound = math.floor(allowed * 2**bits / Fraction(facts.sensitivity))
     if not is_resolved(QueryKind.NOISY_MINIMUM, bound, facts.coordinates):
-        raise BudgetError("The budget is too small for this plan: one answer would be noise alone. Use a larger epsilon.")
+        raise BudgetError(
+            "The budget is too small for this plan: one answer would be noise alone. Use a larger epsilon."
+        )
     return _planned(facts, GammaPrice(bound, bits), (facts.coordinates + 1) / float(allowed) ** 2)
 
 
 def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     """Plan without noise (ε = ∞): the minimiser of the user's l2."""
     _require(facts, options)
-    return assembled(facts, OutputPerturbation(_user_ridge(facts), by_user=True), ())
+    return assembled(facts, OutputPerturbation(user_ridge(facts), by_user=True), ())
 
 
 def _require(facts: PublicFacts, options: SolverOptions) -> None:
@@ -151,7 +153,7 @@ def _planned(facts: PublicFacts, price: Price | GammaPrice, noise: float) -> Pla
     """Plan one minimum; `noise` is the variance of a coordinate where one record moves the minimum by 1 / Δ."""
     step = Step(QueryKind.NOISY_MINIMUM, price, 1, Purpose.NOISY_MINIMUM)
     if facts.penalty.l2:
-        return assembled(facts, OutputPerturbation(_user_ridge(facts), by_user=True), (step,))
+        return assembled(facts, OutputPerturbation(user_ridge(facts), by_user=True), (step,))
     loss, radius = bounded(facts.loss), OUTPUT_PERTURBATION.norm
     spread = facts.records * loss.smoothness * (facts.sensitivity * loss.lipschitz) ** 2 * noise
     ridge = math.cbrt(2 * spread / radius**2)
@@ -160,7 +162,7 @@ def _planned(facts: PublicFacts, price: Price | GammaPrice, noise: float) -> Pla
     return assembled(facts, OutputPerturbation(ridge * facts.design.row_norm**2), (step,), forecast)
 
 
-def _user_ridge(facts: PublicFacts) -> float:
+def user_ridge(facts: PublicFacts) -> float:
     """The ridge λ on every coordinate of `user_units`, from the user's l2 and mean loss."""
     design = facts.design
     scale = design.response.scale if isinstance(design.response, Continuous) else 1.0
