@@ -40,10 +40,11 @@ VALID: dict[type, dict[str, Any]] = {
     ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
     GradientNorm: {"theta": THETA, "row_bound": 1.0, "cap": 1.0, "matrix": MATRIX, "loss": regression.SQUARED},
     PerturbedMinimum: {"clip": 1.0, "matrix": MATRIX},
+    NoisyMinimum: {"clip": 1.0, "ridge": 1.0, "matrix": MATRIX},
     DampedDirection: {"theta": THETA, "gradient": THETA, "damping": 1.0, "row_bound": 1.0, "matrix": MATRIX},
     CurvatureTrace: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX},
 }
-POSITIVE = {"clip", "row_bound", "cap", "damping"}
+POSITIVE = {"clip", "row_bound", "cap", "damping", "ridge"}
 NUMBERS = {"lowest", "highest", "start"}
 
 
@@ -150,6 +151,21 @@ def test_several_classes_go_with_the_softmax_loss() -> None:
         for wrong in ({"classes": 2}, {"loss": classification.SOFTMAX}):
             with pytest.raises(SettingError, match="softmax"):
                 query(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("loss", "missing"),
+    [
+        (regression.SQUARED, "slope is not bounded"),
+        (regression.huber(1.0, relative=True), "scale is found in the records"),
+        (classification.weighted_logistic(0.1), "not proven"),
+    ],
+)
+def test_a_noisy_minimum_names_the_property_that_a_loss_misses(loss: Loss, missing: str) -> None:
+    with pytest.raises(SettingError, match=missing):
+        NoisyMinimum(1.0, 1.0, loss=loss)
+    with pytest.raises(SettingError, match="softmax"):
+        NoisyMinimum(1.0, 1.0, classes=3)
 
 
 def test_counts_have_an_interval_for_every_column() -> None:

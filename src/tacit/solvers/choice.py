@@ -231,6 +231,11 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
             f"{WARNINGS.smallest:g} a fit is mostly noise. Use a larger epsilon, more records or "
             "fewer columns."
         )
+    if output_perturbation.too_noisy(plan):
+        texts.append(
+            "l2 is small for this budget: the noise is expected to cost as much as coefficients of 0 would. Use a "
+            "larger l2, or leave it out: it is then chosen from public numbers."
+        )
     if plan.intervals_declined or (plan.solver.intervals and plan.signal < WARNINGS.intervals):
         texts.append(
             f"Intervals will not be offered: n·μ/d is {plan.signal:.2g}, and below "

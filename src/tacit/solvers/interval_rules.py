@@ -199,8 +199,9 @@ class Perturbation:
 class OutputPerturbation:
     """Output perturbation."""
 
-    study: ClassVar[str] = "derived for ‖θ‖ = 5, docs/perturbation.md"
-    norm: float = rule(5.0, "assumed norm of the minimiser, for the ridge")
+    study: ClassVar[str] = "docs/perturbation.md, on simulated designs"
+    norm: float = rule(10.0, "assumed norm of the best coefficients of labels, for rows of norm 1")
+    response_norm: float = rule(1.0, "and of a response within [-1, 1]")
     bits: int = rule(32, "lattice of noise of Gamma norm: far coarser than its floats")
 
 

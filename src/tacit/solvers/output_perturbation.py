@@ -26,6 +26,7 @@ from tacit.design.design import Design
 from tacit.design.response import Continuous
 from tacit.errors import BudgetError, SettingError
 from tacit.losses import regression
+from tacit.losses.constants import largest_at_zero
 from tacit.losses.loss import Code, Loss
 from tacit.solvers import requirements as needs
 from tacit.solvers.interval_rules import OUTPUT_PERTURBATION
@@ -39,8 +40,8 @@ REQUIRES = (
     needs.NO_INTERVALS,
     Requirement(
         lambda _, options: options.l2 is None or options.l2 > 0.0,
-        f'solver="{NAME}" needs a strongly convex objective, and with l2=0 it is not: one record could move the minimum '
-        "any distance. Give l2 above 0, or leave it out: it is then chosen from public numbers.",
+        f'solver="{NAME}" needs a strongly convex objective, and with l2=0 it is not: one record could move the '
+        "minimum any distance. Give l2 above 0, or leave it out: it is then chosen from public numbers.",
     ),
     Requirement(
         needs.public_n,
@@ -94,16 +95,19 @@ def bounded(loss: Loss) -> Loss:
 def user_units(design: Design) -> tuple[NDArray[np.float64], float]:
     """The map from prepared rows to columns in the user's units, centred and over the largest scale; a norm bound.
 
-    The constant stays one of the user's units: the intercept at the centre of the bounds has the same ridge as a slope.
+    The intercept at the centre of the bounds has the same ridge as a slope.
     """
-    scales = np.array([column.scale for column in design.columns])
-    ends = [max(abs(it.lower - it.center), abs(it.upper - it.center)) for it in design.columns]
-    largest = max(float(scales.max()), 1.0 if design.intercept else 0.0)
-    factors = scales / largest
-    norm = min(float(factors.max()) * design.feature_norm, math.hypot(*(end / largest for end in ends)))
+    largest = _largest_scale(design)
+    factors = np.array([column.scale for column in design.columns]) / largest
+    ends = [max(abs(it.lower - it.center), abs(it.upper - it.center)) / largest for it in design.columns]
+    norm = min(float(factors.max()) * design.feature_norm, math.hypot(*ends))
     if not design.intercept:
         return np.diag(factors), norm
     return np.diag(np.append(factors, 1 / largest)), math.hypot(norm, 1 / largest)
+
+
+def _largest_scale(design: Design) -> float:
+    return max(*(column.scale for column in design.columns), 1.0 if design.intercept else 0.0)
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
@@ -142,6 +146,13 @@ def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     return assembled(facts, OutputPerturbation(user_ridge(facts), by_user=True), ())
 
 
+def too_noisy(plan: Plan) -> bool:
+    """Whether the user's l2 is so small for the budget that zeros are expected to fit as well as the noised minimum."""
+    if not isinstance(plan.solver, OutputPerturbation) or not plan.solver.by_user or plan.forecast is None:
+        return False
+    return plan.forecast.excess_loss > largest_at_zero(bounded(plan.loss), plan.design.outputs)
+
+
 def _require(facts: PublicFacts, options: SolverOptions) -> None:
     require(REQUIRES, facts, options)
     missing = missing_for_perturbation(bounded(facts.loss))
@@ -152,22 +163,26 @@ def _require(facts: PublicFacts, options: SolverOptions) -> None:
 def _planned(facts: PublicFacts, price: Price | GammaPrice, noise: float) -> Plan:
     """Plan one minimum; `noise` is the variance of a coordinate where one record moves the minimum by 1 / Δ."""
     step = Step(QueryKind.NOISY_MINIMUM, price, 1, Purpose.NOISY_MINIMUM)
+    loss, n, design = bounded(facts.loss), facts.records, facts.design
+    spread = n * loss.smoothness * (facts.sensitivity * loss.lipschitz) ** 2 * noise
     if facts.penalty.l2:
-        return assembled(facts, OutputPerturbation(user_ridge(facts), by_user=True), (step,))
-    loss, radius = bounded(facts.loss), OUTPUT_PERTURBATION.norm
-    spread = facts.records * loss.smoothness * (facts.sensitivity * loss.lipschitz) ** 2 * noise
+        ridge = user_ridge(facts)
+        least = ridge / user_units(design)[1] ** 2
+        excess = (spread + facts.coordinates * least * spread / (n * loss.smoothness)) / (2 * least**2)
+        forecast = Forecast(excess / n, "the loss is that with l2")
+        return assembled(facts, OutputPerturbation(ridge, by_user=True), (step,), forecast)
+    labels = not isinstance(design.response, Continuous)
+    radius = OUTPUT_PERTURBATION.norm if labels else OUTPUT_PERTURBATION.response_norm
     ridge = math.cbrt(2 * spread / radius**2)
-    excess = (ridge * radius**2 / 2 + spread / (2 * ridge**2)) / facts.records
-    forecast = Forecast(excess, f"the best coefficients have norm at most {radius:g} for rows of norm 1")
-    return assembled(facts, OutputPerturbation(ridge * facts.design.row_norm**2), (step,), forecast)
+    excess = ridge * radius**2 / 2 + spread / (2 * ridge**2)
+    forecast = Forecast(excess / n, f"the best coefficients have norm at most {radius:g} for rows of norm 1")
+    return assembled(facts, OutputPerturbation(ridge * design.row_norm**2), (step,), forecast)
 
 
 def user_ridge(facts: PublicFacts) -> float:
     """The ridge λ on every coordinate of `user_units`, from the user's l2 and mean loss."""
-    design = facts.design
-    scale = design.response.scale if isinstance(design.response, Continuous) else 1.0
-    largest = max(*(column.scale for column in design.columns), 1.0 if design.intercept else 0.0)
-    weighting = design.attached.weighting
+    response, weighting = facts.design.response, facts.design.attached.weighting
+    scale = response.scale if isinstance(response, Continuous) else 1.0
     # The user's mean of w·loss is scale^degree·(largest weight) / n times the prepared sum.
     units = facts.records / (scale**facts.loss.degree * (1.0 if weighting is None else weighting.largest))
-    return facts.penalty.l2 * units * (scale / largest) ** 2
+    return facts.penalty.l2 * units * (scale / _largest_scale(facts.design)) ** 2
