@@ -6,7 +6,7 @@ Three forms of the noise b: Gaussian, priced by its privacy loss (the default); 
 calibrated it in 2012, for comparison; of density ∝ exp(-‖b‖ / scale) where delta is 0 (Chaudhuri, Monteleoni and
 Sarwate). It is asked for in prepared coordinates and reported as it is.
 With rows divided by the clip and losses by their largest slope, the squared error of a gradient is d s² + λ²‖θ‖². The
-ridge minimises that for ‖θ‖ = 5: a stronger one costs less noise, by c = log(1 + h / λ), and more bias. The noise
+ridge minimises that for ‖θ‖ = 5 (1 for a numeric response): a stronger one costs less noise, by c = log(1 + h / λ), and more bias. The noise
 is then the least for which all events of the plan together are within ε at δ. A user's l2 is the ridge, on every
 coordinate and in the user's units, unless it is too weak for ε: it is then raised until c = ε / 2.
 """
@@ -39,6 +39,7 @@ from tacit.contract.sensitivity import (
     price_for,
     pure_rate,
 )
+from tacit.design.response import Continuous
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code
 from tacit.privacy.event import Event, Gaussian, PerturbedObjective
@@ -298,7 +299,8 @@ def _balanced(facts: PublicFacts, epsilon: float, delta: float, spent: float) ->
 def _error(facts: PublicFacts, variance: float, ratio: Fraction) -> float:
     """Squared error of a gradient, of noise and of the ridge."""
     ridge = facts.loss.smoothness / facts.loss.lipschitz / float(ratio)
-    return facts.coordinates * variance + (ridge * PERTURBATION.norm) ** 2
+    numeric = isinstance(facts.design.response, Continuous)
+    return facts.coordinates * variance + (ridge * (PERTURBATION.response_norm if numeric else PERTURBATION.norm)) ** 2
 
 
 def _user_ratio(facts: PublicFacts, largest: float) -> tuple[Fraction, None] | None:
