@@ -41,8 +41,10 @@ LOSSES = {
 }
 
 
-def objective_of(values: Rows, loss: Loss, classes: int, seed: int, ratio: Fraction = PRICE.ratio) -> Objective:
-    """A perturbed objective of a loss; responses are labels of its classes, or lie in [-1, 1]."""
+def objective_of(
+    values: Rows, loss: Loss, classes: int, seed: int, ratio: Fraction = PRICE.ratio
+) -> tuple[Objective, Rows]:
+    """A perturbed objective of a loss and its table; responses are labels of its classes, or lie in [-1, 1]."""
     rows = values.copy()
     if classes > 1:
         rows[:, -1] = np.arange(len(rows)) * 7 % classes

@@ -37,7 +37,7 @@ from tacit.contract.query import NoisyMinimum, QueryKind
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.constants import largest_at_zero
 from tacit.losses.loss import Code, Loss
-from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation, Pure, SoftmaxPerturbation
+from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation, PerturbedObjective, Pure, SoftmaxPerturbation
 from tacit.privacy.relation import Relation
 
 LARGEST_BITS = 52
@@ -121,11 +121,13 @@ class SoftmaxPrice(MinimumPrice):
 class PurePrice:
     """What a perturbed minimum costs with δ = 0.
 
-    The linear noise has density ∝ exp(-‖b‖ / scale), in units of the bound on a record's gradient. `cover` is the ε of
-    the noise on the computed minimiser; `ratio` and `classes` are those of `SoftmaxPrice`, with 1 class for a margin.
+    The linear noise has density ∝ exp(-‖b‖ / 2^bits), in units in which a record's gradient is at most `bound`. `cover`
+    is the ε of the noise on the computed minimiser; `ratio` and `classes` are those of `SoftmaxPrice`, with 1 class for
+    a margin.
     """
 
-    scale: Fraction
+    bound: int
+    bits: int
     ratio: Fraction
     cover: Fraction
     classes: int = 1
@@ -187,21 +189,28 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     what = "accuracy of the minimum"
     if isinstance(price, PurePrice):
         return Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
-    # The event holds one record's own gradient; accountants know what a relation makes of it.
-    numbers = price.bound**2, 4**price.bits, price.ratio
+    return objective_event(price), Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+
+
+def objective_event(price: MinimumPrice) -> PerturbedObjective:
+    """The event of the exact minimum; it holds one record's own gradient, and accountants know the relations."""
+    numbers, label = (price.bound**2, 4**price.bits, price.ratio), str(QueryKind.MINIMUM)
     if isinstance(price, SoftmaxPrice):
-        event: Event = SoftmaxPerturbation(*numbers, price.classes, str(kind))
-    else:
-        event = ObjectivePerturbation(*numbers, 2 if isinstance(price, TwoSignedPrice) else 1, str(kind))
-    return event, Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+        return SoftmaxPerturbation(*numbers, price.classes, label)
+    return ObjectivePerturbation(*numbers, 2 if isinstance(price, TwoSignedPrice) else 1, label)
 
 
 def pure_rate(price: PurePrice, relation: Relation) -> Fraction:
-    """ε of the linear noise and of the Jacobian: sensitivity / scale + c, c rounded up to a float."""
+    """ε of the linear noise and of the Jacobian: sensitivity / 2^bits + c, c rounded up to a float."""
     sensitivity = 2 if relation is Relation.REPLACE_ONE else 1
     numbers = 1, 1, price.ratio
     event = SoftmaxPerturbation(*numbers, price.classes) if price.classes > 1 else ObjectivePerturbation(*numbers, 1)
-    return sensitivity / price.scale + Fraction(jacobian_term(event))
+    return Fraction(sensitivity * price.bound, 2**price.bits) + Fraction(jacobian_term(event))
+
+
+def pure_cover_scale(price: PurePrice, size: int) -> Fraction:
+    """Scale of discrete Laplace noise on integers at most `PURE_DRIFT` apart in L2: √size·PURE_DRIFT / cover."""
+    return Fraction(math.isqrt(size * PURE_DRIFT**2) + 1) / price.cover
 
 
 def _require_public_n(kind: QueryKind, relation: Relation) -> None:
@@ -281,12 +290,12 @@ class Accuracy:
         """Bounds for so many records of so many columns, all of them public."""
         classes = price.classes if isinstance(price, SoftmaxPrice | PurePrice) else 1
         ridge = loss.smoothness / loss.lipschitz / float(price.ratio) / _SLACK
-        root = math.sqrt(width * classes)
+        root, noise = math.sqrt(width * classes), 2.0**price.bits / price.bound
         if isinstance(price, PurePrice):
             # The sampler's floats are the noise that the proof is about.
-            pull, lattice = FARTHEST_EXPONENTIAL * float(price.scale) * width * classes * _SLACK, 0.0
+            pull, lattice = FARTHEST_EXPONENTIAL * noise * width * classes * _SLACK, 0.0
         else:
-            pull, lattice = FARTHEST * (2.0**price.bits / price.bound) * root * _SLACK, root / (2 * price.bound)
+            pull, lattice = FARTHEST * noise * root * _SLACK, root / (2 * price.bound)
         return cls.bounds(loss, ridge=ridge, pull=pull, lattice=lattice, records=records, width=width, classes=classes)
 
     @classmethod

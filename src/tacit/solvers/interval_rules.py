@@ -191,6 +191,7 @@ class Perturbation:
     study: ClassVar[str] = "docs/objective_perturbation.md; derived for ‖θ‖ = 5"
     cover: Fraction = rule(Fraction(1, 200), "share of the noise that hides the computation")
     norm: float = rule(5.0, "assumed norm of the minimiser, for the ridge")
+    response_norm: float = rule(1.0, "and that of a response within [-1, 1]")
     ratios: tuple[float, float, int] = rule((0.005, 1.09, 61), "parts of ε tried for the ridge")
     largest: float = rule(500.0, "largest ε: loss distributions are computed to about 690")
 

@@ -133,8 +133,8 @@ class ObjectivePerturbation(Pair):
 
     def loss_error(self, largest: float) -> float:
         """Roundings of the shift and of the argument, in units of the loss."""
-        start = 0.5 * self.mu + vertex_quantile(self.vertices)
-        return 16.0 * UNIT * (largest + self.c + 2.0 * self.mu * start)
+        start = 2.0 * vertex_quantile(self.vertices)
+        return 16.0 * UNIT * (largest + self.c + self.mu * self.mu + start * self.mu)
 
     def _c(self, direction: Direction) -> float:
         return self.c_add if direction == "add" and self.c_add is not None else self.c
