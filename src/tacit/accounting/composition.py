@@ -276,7 +276,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
             yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
         case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0) | kinds.DiscreteGaussian(squared_sensitivity=0):
             return
-        case kinds.ObjectivePerturbation() if relation is None:
+        case kinds.ObjectivePerturbation() | kinds.SoftmaxPerturbation() if relation is None:
             why = 'its facts are those of one record; pass relation="replace-one" or another'
             raise AccountingError(f"objective perturbation has no price without a relation, because {why}")
         case (
@@ -285,6 +285,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
             | kinds.BoundedRange()
             | kinds.DiscreteGaussian()
             | kinds.ObjectivePerturbation()
+            | kinds.SoftmaxPerturbation()
         ):
             yield replace(event, label=""), times
         case _:

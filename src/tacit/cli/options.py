@@ -79,7 +79,7 @@ class ModelOptions:
     iterations: Annotated[int | None, flag("N", "Steps. Default: planned.")] = None
     step_size: Annotated[float | None, flag("S", "Default: planned.")] = None
     max_passes: Annotated[int | None, flag("N", "Cap on passes over the table.")] = None
-    l2: Annotated[float, flag("L", "Ridge penalty on the slopes.")] = 0.0
+    l2: Annotated[float | None, flag("L", "Ridge penalty on the slopes.")] = None
     radius: Annotated[float | None, flag("R", "Ball that holds the slopes.")] = None
     inference: Annotated[
         bool | None,

@@ -72,6 +72,7 @@ class Purpose(StrEnum):
     SQUARED_RESIDUALS = "squared residuals"
     CURVATURE_BOUND = "bound on the curvature"
     PERTURBED_MINIMUM = "perturbed minimum"
+    NOISY_MINIMUM = "noisy minimum"
     CURVATURE_TRACE = "trace of the curvature"
     DIRECTION = "direction"
     ROW_SUM = "sum of the rows"
@@ -219,7 +220,7 @@ class Plan:
     @property
     def requires_whole_table(self) -> bool:
         """Whether some answer is no sum over the records: partial sums do not give it."""
-        return any(it.kind in {QueryKind.MINIMUM, QueryKind.DIRECTION} for it in self.steps)
+        return any(it.kind in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION} for it in self.steps)
 
     @property
     def signal(self) -> float:

@@ -17,7 +17,7 @@ from tacit.documents.canonical_json import plain, quoted
 from tacit.inference.text_table import Table, rounded
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
-from tacit.privacy.event import Gaussian, ObjectivePerturbation
+from tacit.privacy.event import Gaussian, PerturbedObjective, Pure
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",
@@ -43,7 +43,8 @@ _MOST_PREMISES, LONGEST_PREMISE, MOST_ANALYSTS = 20, 200, 50  # Of a text or a t
 def plan_table(plan: Plan) -> Table:
     """Steps of a plan, how often each reads the records, and its share of the budget.
 
-    The share is of μ², which adds up; of a perturbed objective, which has no μ, that of the Gaussian noise in it.
+    The share is of μ², which adds up; of a perturbed objective, which has no μ, that of the Gaussian noise in it. Where
+    delta is 0 it is of ε.
     """
     costs: dict[str, Fraction] = defaultdict(Fraction)
     passes: Counter[str] = Counter()
@@ -52,10 +53,12 @@ def plan_table(plan: Plan) -> Table:
         if step.price is not None:
             passes[step.label] += step.times
             for event in events_of(step.kind, step.price, plan.relation, step.size):
-                if isinstance(event, ObjectivePerturbation):
+                if isinstance(event, PerturbedObjective):
                     costs[step.label] += step.times * Fraction(objective_mu(event, plan.relation)) ** 2
                 elif isinstance(event, Gaussian):
                     costs[step.label] += step.times * event.mu_squared
+                elif isinstance(event, Pure):
+                    costs[step.label] += step.times * Fraction(event.epsilon)
     total = sum(costs.values(), Fraction(0))
     rows = [(name, f"{times}", f"{float(costs[name] / total):.0%}") for name, times in passes.items()]
     return Table(("step", "passes", "share of budget"), tuple(rows))
