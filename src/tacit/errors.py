@@ -14,7 +14,7 @@ class InputError(TacitError, ValueError):
 
 
 class BudgetError(InputError):
-    """An invalid budget: epsilon <= 0, delta outside (0, 1), too small for the releases."""
+    """An invalid budget: epsilon <= 0, delta outside [0, 1), too small for the releases."""
 
 
 class AccountingError(InputError):

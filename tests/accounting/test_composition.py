@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
@@ -11,7 +12,7 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import Composition, compose, guarantee_of, mu_squared_of
 from tacit.errors import AccountingError, BudgetError, InputError, SchemaError, SettingError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Composed, Event, Gaussian, Laplace, PoissonSampled, Repeated, Votes
+from tacit.privacy.event import BoundedRange, Composed, Event, Gaussian, Laplace, PoissonSampled, Pure, Repeated, Votes
 from tacit.privacy.relation import Relation
 
 SETTINGS = settings(max_examples=100, deadline=None)
@@ -208,3 +209,24 @@ def test_sampled_events_need_their_relation_and_get_another_price_under_each() -
 def test_votes_and_nested_gaussians_stay_on_the_exact_path() -> None:
     events: list[Event] = [Votes(1600, 100), Composed((Gaussian(1, 16), Gaussian(1, 16)))]
     assert compose(events) == Composition(Fraction(1, 4))
+
+
+@SETTINGS
+@given(st.lists(st.fractions(min_value=0, max_value=100), min_size=1, max_size=6), st.integers(1, 50))
+def test_t34_pure_events_cost_exactly_their_sum_at_delta_zero(epsilons: list[Fraction], times: int) -> None:
+    kinds: list[Callable[[Fraction], Event]] = [lambda it: Laplace(it, 1), Pure, BoundedRange]
+    events = [Repeated(kinds[place % 3](epsilon), times) for place, epsilon in enumerate(epsilons)]
+    exact = times * sum(epsilons)
+    total = compose(events)
+    assert total.pure_epsilon == exact
+    stated = guarantee_of(events, delta=0.0, relation="zero-out", unit="row")
+    assert stated.delta == 0.0
+    assert Fraction(stated.epsilon) >= exact > Fraction(math.nextafter(stated.epsilon, -math.inf))
+
+
+def test_an_event_that_is_not_pure_has_no_epsilon_at_delta_zero() -> None:
+    for events in ([Gaussian(1, 1)], [Gaussian(1, 1), Laplace(1, 1)]):
+        assert compose(events).pure_epsilon is None
+        assert compose(events).epsilon(0.0) == math.inf
+    with pytest.raises(BudgetError, match="delta is 0, and Gaussian noise"):
+        mu_squared_of(Budget(epsilon=1, delta=0))

@@ -23,6 +23,7 @@ from tacit.solvers.rules import TABLES
 
 ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "perturbed": (tacit.LogisticRegression, {"solver": "objective-perturbation"}),
+    "output": (tacit.LogisticRegression, {"solver": "output-perturbation"}),
     "double noise": (tacit.LogisticRegression, {"solver": "double-noise-newton"}),
     "newton": (tacit.LogisticRegression, {"solver": "newton"}),
     "newton of counts": (tacit.PoissonRegressor, {"solver": "newton"}),
@@ -38,7 +39,7 @@ FACTS: dict[Any, dict[str, Any]] = {
     tacit.HuberRegressor: {"y_bounds": (0, 1)},
     tacit.PoissonRegressor: {"y_max": 4},
 }
-MECHANISMS = ("gaussian_sum", "newton_direction", "objective_perturbation")
+MECHANISMS = ("gaussian_sum", "newton_direction", "objective_perturbation", "output_perturbation")
 DRAWS = ("zeros", "down", "signs")
 RNG = np.random.default_rng(11)
 

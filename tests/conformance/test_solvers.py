@@ -19,6 +19,7 @@ RIGID: dict[str, list[dict[str, Any]]] = {
     "moments": [],
     "objective-perturbation": [{"max_passes": None}],
     "double-noise-newton": [{}],
+    "output-perturbation": [{"max_passes": None}],
 }
 """Solvers that take no penalty and no output, with what they need; moments are not for labels."""
 FREE: list[dict[str, Any]] = [

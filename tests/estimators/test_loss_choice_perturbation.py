@@ -74,10 +74,8 @@ def test_public_facts_alone_decide_a_refusal() -> None:
         model(relation="add-remove", n_at_least=50).plan(100, 2)
     with pytest.raises(SettingError, match="There are no intervals for solver='objective-perturbation'"):
         model(inference=True).plan(100, 2)
-    with pytest.raises(SettingError, match="ridge of its own"):
-        model(l2=1.0).plan(100, 2)
-    with pytest.raises(SettingError, match="two classes"):
-        model(classes=[0, 1, 2]).fit(table(60, 0)[0], np.arange(60) % 3)
+    with pytest.raises(SettingError, match="no prior_mean, radius"):
+        model(radius=1.0).plan(100, 2)
 
 
 def test_without_a_budget_the_fit_is_the_exact_one() -> None:

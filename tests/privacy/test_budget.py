@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import BudgetError
-from tacit.privacy.budget import Budget
+from tacit.privacy.budget import Budget, Guarantee
+from tacit.privacy.relation import Relation
 
 
 @pytest.mark.parametrize("currency", ["epsilon", "mu", "rho"])
@@ -45,7 +46,7 @@ def test_what_is_no_amount_is_refused(currency: str, wrong: Any) -> None:
         Budget(**{currency: wrong})
 
 
-@pytest.mark.parametrize("wrong", [0, 0.0, 1, 1.0, -1e-6, 2, math.nan, math.inf, True, "1e-6"])
+@pytest.mark.parametrize("wrong", [Fraction(1, 10**400), 1, 1.0, -1e-6, 2, math.nan, math.inf, True, "1e-6"])
 def test_what_is_no_delta_is_refused(wrong: Any) -> None:
     with pytest.raises(BudgetError, match=r"delta is .*; expected"):
         Budget(epsilon=1, delta=wrong)
@@ -76,4 +77,25 @@ def test_with_delta_fills_and_never_replaces() -> None:
     assert Budget(epsilon=1).with_delta(1e-5) == Budget(epsilon=1, delta=1e-5)
     assert Budget(mu=1, delta=1e-9).with_delta(1e-5) == Budget(mu=1, delta=1e-9)
     with pytest.raises(BudgetError):
-        Budget(epsilon=1).with_delta(0)
+        Budget(epsilon=1).with_delta(1)
+
+
+@pytest.mark.parametrize("zero", [0, 0.0, -0.0, Fraction(0), np.float64(0)])
+def test_delta_zero_is_a_pure_budget(zero: Any) -> None:
+    budget = Budget(epsilon=1, delta=zero)
+    assert budget.is_pure
+    assert str(budget) == "ε = 1, δ = 0"
+    assert budget.with_delta(1e-6) is budget
+    assert Budget(epsilon=1).with_delta(0).is_pure
+    assert not Budget(epsilon=1, delta=1e-9).is_pure
+    assert not Budget(epsilon=math.inf, delta=0).is_pure
+
+
+@pytest.mark.parametrize("currency", ["mu", "rho"])
+def test_gaussian_currencies_have_no_delta_zero(currency: str) -> None:
+    with pytest.raises(BudgetError, match="delta is 0; expected a number above 0"):
+        Budget(**{currency: 0.5, "delta": 0})
+
+
+def test_a_pure_guarantee_says_that_delta_is_zero() -> None:
+    assert str(Guarantee(Relation.ZERO_OUT, "row", 0.1, 0.0, None)) == "(ε = 0.1, δ = 0), zero-out, per row"

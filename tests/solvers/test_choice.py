@@ -19,9 +19,10 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.budget import Budget
+from tacit.privacy.event import Event, Laplace, Repeated
 from tacit.privacy.relation import Relation
 from tacit.solvers import choice
-from tacit.solvers.choice import SOLVERS, make_plan
+from tacit.solvers.choice import SOLVERS, PlanSolver, make_plan
 from tacit.solvers.coordinates import gradient_bound
 from tacit.solvers.gradient import Gradient
 from tacit.solvers.newton import Newton
@@ -32,7 +33,12 @@ from tacit.solvers.whitened_gradient import WhitenedGradient
 
 NEWTON_FORMS = ("newton", "majorised-newton")
 
-FACTORS = {("gradient", "replace-one"): 4, ("second-moments", "replace-one"): 2, ("sandwich", "replace-one"): 2}
+FACTORS = {
+    ("gradient", "replace-one"): 4,
+    ("noisy-minimum", "replace-one"): 4,
+    ("second-moments", "replace-one"): 2,
+    ("sandwich", "replace-one"): 2,
+}
 """Squared sensitivity over the squared bound (THEORY); 1 for the other relations."""
 
 
@@ -109,7 +115,7 @@ def test_t34_the_budget_is_never_exceeded(
         assert step.price is not None
         assert 0 <= step.price.bits <= 52
         # A direction is no sum over records, and a minimum is found from sums of two words.
-        if step.kind not in {QueryKind.DIRECTION, QueryKind.MINIMUM}:
+        if step.kind not in {QueryKind.DIRECTION, QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM}:
             assert step.price.bound * n <= 2**61
 
 
@@ -245,6 +251,70 @@ def test_a_solver_is_added_by_a_file_and_one_line() -> None:
 def test_what_an_added_solver_requires_is_refused_by_name() -> None:
     with pytest.raises(SettingError, match="needs a public n"):
         make_plan(facts(relation=Relation.ADD_REMOVE), SolverOptions("half-steps"))
+
+
+@dataclass(frozen=True)
+class LaplacePlan(Plan):
+    """A plan of three answers with Laplace noise, of an epsilon each."""
+
+    each: Fraction = Fraction(0)
+
+    def events(self) -> tuple[Event, ...]:
+        return (Repeated(Laplace(self.each, 1), 3),)
+
+
+def pure_solver(share: Fraction) -> PlanSolver:
+    def plan(known: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+        shared = vars(assembled(known, HalfSteps(3), ()))
+        return LaplacePlan(**shared, each=share * allowed)
+
+    return plan
+
+
+PURE = Budget(epsilon=0.3, delta=0)
+
+
+def test_a_pure_plan_spends_exactly_its_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "PURE_SOLVERS", {"half-steps": pure_solver(Fraction(1, 3))})
+    plan = make_plan(facts(budget=PURE), SolverOptions("half-steps"))
+    found = plan.guarantee()
+    assert (found.epsilon, found.delta, found.mu) == (0.3, 0.0, None)
+    assert plan.strength == 0.3 / math.sqrt(2)
+    assert plan.cautions() == ()
+    assert "δ = 0)" in str(plan)
+    assert choice.plan_warnings(plan) == ()
+    with pytest.raises(SettingError, match='"half-steps" is for delta=0 alone'):
+        make_plan(facts(), SolverOptions("half-steps"))
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 3) + Fraction(1, 10**30), Fraction(1)])
+def test_a_pure_plan_beyond_its_epsilon_is_never_returned(monkeypatch: pytest.MonkeyPatch, share: Fraction) -> None:
+    monkeypatch.setattr(choice, "PURE_SOLVERS", {"half-steps": pure_solver(share)})
+    with pytest.raises(AssertionError, match="more than its budget"):
+        make_plan(facts(budget=PURE), SolverOptions("half-steps"))
+
+
+def test_a_gaussian_plan_is_never_returned_for_a_pure_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "PURE_SOLVERS", {"half-steps": plan_half_steps})
+    with pytest.raises(AssertionError, match="more than its budget"):
+        make_plan(facts(budget=PURE), SolverOptions("half-steps"))
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name not in choice.PURE_SOLVERS])
+def test_a_solver_with_gaussian_noise_is_refused_at_delta_zero(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
+    monkeypatch.setattr(choice, "PURE_SOLVERS", {"half-steps": pure_solver(Fraction(1, 3))})
+    with pytest.raises(
+        SettingError, match=r'needs Gaussian noise, which delta=0 .* Use solver="half-steps" or a delta'
+    ):
+        make_plan(facts(budget=PURE), SolverOptions(solver))
+
+
+def test_a_pure_budget_without_a_pure_solver_is_refused_before_a_record_is_read() -> None:
+    broken = np.full((100, 2), np.nan)
+    with pytest.raises(SettingError, match="delta=0"):
+        tacit.LogisticRegression(epsilon=1.0, delta=0, bounds=(0, 1)).fit(broken, np.zeros(100))
+    with pytest.raises(SettingError, match="search for bounds needs Gaussian noise, which delta=0"):
+        tacit.GaussianMean(epsilon=1.0, delta=0, bounds="private").fit(broken)
 
 
 def test_an_unknown_solver_is_refused() -> None:

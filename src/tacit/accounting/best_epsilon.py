@@ -6,15 +6,16 @@ Rényi curve and the sum of the epsilons take over. Proof: ``proofs/accounting/b
 
 import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from tacit.accounting import gaussian, pld
 from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
 from tacit.accounting.clt_forecast import Forecast, forecast
-from tacit.accounting.composition import EventCounts, Sampled, counted, total_mu_squared
+from tacit.accounting.composition import EventCounts, Sampled, counted, total_mu_squared, total_pure
 from tacit.accounting.dominating_pairs import pairs_of
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi_curves import total_curve
-from tacit.accounting.rounding import root_up
+from tacit.accounting.rounding import float_up, root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import BoundedRange, Event, Gaussian, Repeated, SampledWithReplacement
 from tacit.privacy.relation import Relation
@@ -28,7 +29,8 @@ def best(events: Iterable[Event], *, delta: float, relation: Relation | str | No
     """Return the smallest safe price of events at delta, and whose it is.
 
     Guarantee: never a forecast; never below the certified lower bound of the loss distributions. Exact for Gaussian
-    releases alone. A fallback is named in the note of the price.
+    releases alone, and at delta = 0 for pure ones: the sum of their epsilons. A fallback is named in the note
+    of the price.
 
     Examples
     --------
@@ -43,12 +45,17 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     """Return the smallest safe price of counted events; see `best`."""
     if total_mu_squared(counts) is not None:
         return ACCOUNTANTS["gdp"].price_counts(counts, relation, delta)
+    pure = total_pure(counts)
+    if pure is not None and delta == 0.0:
+        return Price("basic", float_up(pure), delta, relation)
     note, found = "", []
     try:
         first = ACCOUNTANTS["pld"].price_counts(counts, relation, delta)
     except AccountingError as error:
         note = str(error)
     else:
+        if pure is not None and float_up(pure) < first.epsilon:
+            return Price("basic", float_up(pure), delta, relation, lower=min(first.lower, float_up(pure)))
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         # Where the pairs are not attained the lower bound says nothing about the bracket's width.
         wide = not narrow and (pairs_of(counts, relation) == pairs_of(counts, relation, attained=True))
@@ -74,7 +81,8 @@ def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: flo
     square = total_mu_squared(counts)
     if square is not None:
         return gaussian.delta(epsilon, root_up(square))
-    if math.isinf(epsilon):
+    pure = total_pure(counts)
+    if math.isinf(epsilon) or (pure is not None and pure <= Fraction(epsilon)):
         return 0.0
     candidates = [1.0]
     items = pairs_of(counts, relation)

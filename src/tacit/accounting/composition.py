@@ -23,7 +23,11 @@ from tacit.privacy.event_fields import LARGEST_BITS
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from tacit.accounting.accountants import Price
+    from tacit.accounting.composition_curves import LossArrays
+    from tacit.accounting.rounding import Floats
 
 EventCounts: TypeAlias = tuple[tuple[Event, int], ...]
 Sampled: TypeAlias = PoissonSampled | kinds.SampledWithoutReplacement | kinds.SampledWithReplacement
@@ -67,6 +71,11 @@ class Composition:
             return gaussian.epsilon(root_up(self.square), delta)
         return self.price(delta).epsilon
 
+    @property
+    def pure_epsilon(self) -> Fraction | None:
+        """The exact sum of the epsilons, if every event is pure; otherwise None."""
+        return None if self.square else total_pure(self.counts)
+
     def delta(self, epsilon: float) -> float:
         """Return the delta at epsilon, rounded up."""
         if self.square is not None:
@@ -74,6 +83,46 @@ class Composition:
         from tacit.accounting.best_epsilon import delta_of_counts
 
         return delta_of_counts(self.counts, self.relation, epsilon)
+
+    @property
+    def releases(self) -> EventCounts:
+        """The counted events; Gaussian ones alone are one with their exact total, rounded up where that is long."""
+        return self.counts if self.square is None else (((_gaussian(self.square), 1),) if self.square else ())
+
+    def loss_distribution(
+        self, direction: str = "remove", *, bound: str = "upper", smallest_delta: float = 1e-9
+    ) -> LossArrays:
+        """Return the privacy-loss distribution as arrays: losses, masses, and the mass of an infinite loss.
+
+        `direction` is "remove" or "add", `bound` "upper" or "lower"; tails below about `smallest_delta` are cut.
+        """
+        from tacit.accounting.composition_curves import loss_distribution
+
+        return loss_distribution(self, direction, bound=bound, smallest_delta=smallest_delta)
+
+    def delta_curve(self, epsilons: ArrayLike) -> Floats:
+        """Return delta at each of many epsilons, rounded up."""
+        from tacit.accounting.composition_curves import delta_curve
+
+        return delta_curve(self, epsilons)
+
+    def epsilon_curve(self, deltas: ArrayLike) -> Floats:
+        """Return the smallest safe epsilon at each of many deltas, rounded up."""
+        from tacit.accounting.composition_curves import epsilon_curve
+
+        return epsilon_curve(self, deltas)
+
+    def trade_off_curve(self, false_alarms: ArrayLike) -> Floats:
+        """Return the least rate of misses of any attack at each rate of false alarms, rounded down."""
+        from tacit.accounting.composition_curves import trade_off_curve
+
+        return trade_off_curve(self, false_alarms)
+
+    def renyi_curve(self, orders: ArrayLike) -> Floats:
+        """Return the Rényi divergence at each order, in the worse direction, rounded up."""
+        from tacit.accounting.composition_curves import renyi_curve
+
+        return renyi_curve(self, orders)
 
     def price(self, delta: float) -> Price:
         """Return the epsilon at delta with the accountant it comes from."""
@@ -118,6 +167,8 @@ def mu_squared_of(budget: Budget) -> Fraction:
         raise BudgetError(
             "the budget has no delta; Gaussian noise needs one. Pass Budget(epsilon=..., delta=1e-6) or call with_delta"
         )
+    if budget.is_pure:
+        raise BudgetError("delta is 0, and Gaussian noise needs one above 0: pass for example delta=1e-6")
     mu = gaussian.mu(budget.epsilon, budget.delta)
     if not 0.0 < mu < math.inf:
         expected = "moderate numbers, for example Budget(epsilon=1, delta=1e-6)"
@@ -172,6 +223,17 @@ def total_mu_squared(counts: EventCounts) -> Fraction | None:
     return total
 
 
+def total_pure(counts: EventCounts) -> Fraction | None:
+    """Return the sum of the epsilons of pure releases, exact without rounding, or None if a release is not pure."""
+    total = Fraction(0)
+    for event, times in counts:
+        epsilon = pure_epsilon(event)
+        if epsilon is None:
+            return None
+        total += times * Fraction(epsilon)
+    return total
+
+
 def _unfold(event: Event, times: int, relation: Relation | None) -> Iterator[tuple[Event, int]]:
     match event:
         case Repeated():
@@ -214,7 +276,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
             yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
         case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0) | kinds.DiscreteGaussian(squared_sensitivity=0):
             return
-        case kinds.ObjectivePerturbation() if relation is None:
+        case kinds.ObjectivePerturbation() | kinds.SoftmaxPerturbation() if relation is None:
             why = 'its facts are those of one record; pass relation="replace-one" or another'
             raise AccountingError(f"objective perturbation has no price without a relation, because {why}")
         case (
@@ -223,6 +285,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
             | kinds.BoundedRange()
             | kinds.DiscreteGaussian()
             | kinds.ObjectivePerturbation()
+            | kinds.SoftmaxPerturbation()
         ):
             yield replace(event, label=""), times
         case _:

@@ -21,7 +21,19 @@ from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
-from tacit.contract.sensitivity import LARGEST_BITS, MinimumPrice, Price, events_of
+from tacit.contract.sensitivity import (
+    LARGEST_BITS,
+    AnyPrice,
+    GammaPrice,
+    LaplacePrice,
+    MinimumPrice,
+    Price,
+    PurePrice,
+    SoftmaxPrice,
+    TwoSignedPrice,
+    events_of,
+    squared_sensitivity,
+)
 from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
 from tacit.documents.signature import TOLERANCE, Document, require_total
 from tacit.errors import BudgetError
@@ -62,6 +74,15 @@ _RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
 _PRICE = (fields_of("bound:str squared:str"), fields_of("law:str bits:int variance:str"))
 """Sensitivity and noise of an answer; that of a perturbed minimum adds the fields of `_DRIFT`."""
 _DRIFT = (fields_of("ratio:str drift:str"), fields_of("drift_bits:int"))
+_GAMMA = fields_of("law:str bits:int scale:str")
+"""Noise of Gamma norm, which is proven over the reals."""
+_LAPLACE = (fields_of("bound:str squared:str width:str"), _GAMMA)
+"""Sensitivity and noise of a sum with discrete Laplace noise."""
+_LAPLACE_LAW = "discrete laplace"
+_PURE = (fields_of("bound:str ratio:str classes:str"), fields_of("law:str bits:int scale:str cover:str"))
+"""Sensitivity and noise of a perturbed minimum with δ = 0."""
+REAL, BOUNDED, EXACT = "real-number proof", "bounded-float", "exact"
+_CLASSES = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _FACT = fields_of("name:str value:object source:str")
 _ENTRY = fields_of(
     "query:str label:str times:int size:int arithmetic:str event:dict|None sensitivity:dict|None noise:dict|None"
@@ -179,25 +200,48 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     """Everything the certificate says of one step, derived from the few facts that fix it."""
     times, price = int(step.times), step.price
     # Answers computed in floats have their proven error inside the sensitivity.
-    exact = step.kind not in (QueryKind.MINIMUM, QueryKind.DIRECTION)
+    exact = step.kind not in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION}
+    arithmetic = REAL if isinstance(price, GammaPrice | PurePrice) else EXACT if exact else BOUNDED
     entry: dict[str, Any] = {
         "query": str(step.kind),
         "label": step.label,
         "times": times,
         "size": int(step.size),
-        "arithmetic": "exact" if exact else "bounded-float",
+        "arithmetic": arithmetic,
     }
     if price is None:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
+    sensitivity, noise = _numbers_of(price, step, relation)
+    return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
+
+
+def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Sensitivity and noise of an answer, as the certificate states them."""
+    noise: dict[str, Any]
+    if isinstance(price, PurePrice):
+        noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
+        stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
+        return stated, {**noise, "cover": str(price.cover)}
+    # A perturbed minimum's event holds one record's own gradient.
+    perturbed = isinstance(price, MinimumPrice)
+    squared = price.bound**2 if perturbed else squared_sensitivity(step.kind, price.bound, relation, step.size)
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
-    noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
+    noise = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
+    if isinstance(price, GammaPrice):
+        noise = {"law": "gamma norm rounded to integers", "bits": price.bits, "scale": str(2**price.bits)}
+    if isinstance(price, LaplacePrice):
+        sensitivity["width"] = str(price.width)
+        noise = {"law": _LAPLACE_LAW, "bits": price.bits, "scale": str(2**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits
-    return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
+    if isinstance(price, TwoSignedPrice):
+        sensitivity["signs"] = "2"
+    if isinstance(price, SoftmaxPrice):
+        sensitivity["classes"] = str(price.classes)
+    return sensitivity, noise
 
 
 def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
@@ -215,22 +259,45 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     return None if price is None else events.from_json(entry["event"])
 
 
-def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> Price | MinimumPrice:
-    perturbed = kind is QueryKind.MINIMUM
+def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
+    perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
+    proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}
+    require(proven, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]
-    for name, own, drift in zip(("sensitivity", "noise"), _PRICE, _DRIFT, strict=True):
-        require_fields(entry[name], {**own, **drift} if perturbed else own, f"{place}: {name}")
+    laplace = kind is QueryKind.GRADIENT and isinstance(noise, dict) and noise.get("law") == _LAPLACE_LAW
+    expected = _LAPLACE if laplace else _PURE if perturbed and real else (_PRICE[0], _GAMMA) if real else _PRICE
+    shape = {"signs", "classes"} & set(sensitivity or ()) if perturbed and not real else set()
+    for name, own, drift in zip(("sensitivity", "noise"), expected, _DRIFT, strict=True):
+        more = {**drift, **(dict.fromkeys(shape, (str,)) if name == "sensitivity" else {})}
+        require_fields(entry[name], {**own, **more} if perturbed and not real else own, f"{place}: {name}")
 
     def price_of(bound: str, bits: str) -> Price:
         require(_DIGITS.fullmatch(sensitivity[bound]), f"{place}: sensitivity.{bound} is not a whole number")
         require(0 <= noise[bits] <= LARGEST_BITS, f"{place}: noise.{bits} is not from 0 to {LARGEST_BITS}")
         return Price(int(sensitivity[bound]), noise[bits])
 
+    def ratio_of(fields: Mapping[str, Any], name: str) -> Fraction:
+        require(_RATIO.fullmatch(fields[name]), f"{place}: {name} is not a positive fraction")
+        return Fraction(fields[name])
+
+    def classes_of(least: int) -> int:
+        counted = _CLASSES.fullmatch(sensitivity["classes"]) and int(sensitivity["classes"]) >= least
+        require(counted, f"{place}: sensitivity.classes is not a number of classes")
+        return int(sensitivity["classes"])
+
     price = price_of("bound", "bits")
+    if perturbed and real:
+        ratio, cover = ratio_of(sensitivity, "ratio"), ratio_of(noise, "cover")
+        return PurePrice(price.bound, price.bits, ratio, cover, classes_of(1))
+    if laplace:
+        require(_CLASSES.fullmatch(sensitivity["width"]), f"{place}: sensitivity.width is not a number of coordinates")
+        return LaplacePrice(price.bound, price.bits, int(sensitivity["width"]))
     if not perturbed:
-        return price
-    require(_RATIO.fullmatch(sensitivity["ratio"]), f"{place}: sensitivity.ratio is not a positive fraction")
-    return MinimumPrice(price.bound, price.bits, Fraction(sensitivity["ratio"]), price_of("drift", "drift_bits"))
+        return GammaPrice(price.bound, price.bits) if real else price
+    numbers = price.bound, price.bits, ratio_of(sensitivity, "ratio"), price_of("drift", "drift_bits")
+    if shape == {"classes"}:
+        return SoftmaxPrice(*numbers, classes_of(2))
+    return (TwoSignedPrice if shape else MinimumPrice)(*numbers)
 
 
 @functools.cache
@@ -266,8 +333,8 @@ def _total(plan: Plan) -> dict[str, Any]:
     if delta is None:
         raise BudgetError("the budget has no delta to report at; call with_delta on it first")
     composition = compose(plan.events(), plan.relation)
-    # Without a μ, as where an objective was perturbed, ε rests on Fourier transforms.
-    rounding = ROUNDING if composition.square is None else 0.0
+    # Without a μ, as where an objective was perturbed, ε rests on Fourier transforms; at δ = 0 it is an exact sum.
+    rounding = ROUNDING if composition.square is None and not plan.budget.is_pure else 0.0
     epsilon = plain(composition.epsilon(delta) * (1.0 + rounding))
     return {"epsilon": epsilon, "delta": delta, "mu": plain(composition.mu), "mu_squared": _square(composition)}
 
@@ -290,7 +357,7 @@ def _compared(document: Mapping[str, Any], composition: Composition, budget: Bud
     # Without a μ only a budget of ε and δ can say so.
     most = -math.inf if budget.epsilon is None else budget.epsilon
     within = stated["epsilon"] <= most * (1.0 + float(TOLERANCE))
-    if square is not None:
+    if square is not None and not budget.is_pure:
         within = square <= mu_squared_of(budget) * (1 + TOLERANCE)
     require(within, "the events add up to more than the budget")
     premise = premise_of([fact["name"] for fact in document["public"]])

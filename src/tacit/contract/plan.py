@@ -72,6 +72,7 @@ class Purpose(StrEnum):
     SQUARED_RESIDUALS = "squared residuals"
     CURVATURE_BOUND = "bound on the curvature"
     PERTURBED_MINIMUM = "perturbed minimum"
+    NOISY_MINIMUM = "noisy minimum"
     CURVATURE_TRACE = "trace of the curvature"
     DIRECTION = "direction"
     ROW_SUM = "sum of the rows"
@@ -219,7 +220,7 @@ class Plan:
     @property
     def requires_whole_table(self) -> bool:
         """Whether some answer is no sum over the records: partial sums do not give it."""
-        return any(it.kind in {QueryKind.MINIMUM, QueryKind.DIRECTION} for it in self.steps)
+        return any(it.kind in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION} for it in self.steps)
 
     @property
     def signal(self) -> float:
@@ -266,11 +267,14 @@ class Plan:
     def strength(self) -> float | None:
         """μ of the plan, or of a Gaussian release of the same ε at δ; None without privacy.
 
-        A plan that perturbs its objective has no μ: this is for judging it, and no guarantee.
+        A plan that perturbs its objective has no μ: this is for judging it, and no guarantee. A pure one is judged by
+        the Gaussian noise that has the variance of Laplace noise of the same ε: μ = ε/√2.
         """
         guarantee = self.guarantee()
         if guarantee.mu is not None or not self.private:
             return guarantee.mu
+        if self.budget.is_pure:
+            return guarantee.epsilon / math.sqrt(2)
         return gaussian.mu(guarantee.epsilon, guarantee.delta)
 
     def cautions(self) -> tuple[str, ...]:

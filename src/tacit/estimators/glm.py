@@ -40,7 +40,7 @@ def glm(
     step_size: float | None = None,
     max_passes: int | None = None,
     radius: float | None = None,
-    l2: float = 0.0,
+    l2: float | None = None,
     prior_mean: Sequence[float] | None = None,
     constraint: Any = None,
     threshold: float = 1.345,

@@ -62,7 +62,7 @@ class CommonParameters:
     ----------
     epsilon, delta
         The budget. ε has no default. δ defaults to min(1e-5, n^-1.1), or, where n is private, to min(1e-6,
-        n_at_least^-1.1).
+        n_at_least^-1.1). δ = 0 is pure privacy, for solvers that can.
     budget
         A `tacit.Budget` in their place.
     bounds
@@ -133,7 +133,8 @@ class RegressionParameters:
     radius
         Radius of a ball that holds the slopes; None: no constraint.
     l2, prior_mean
-        Ridge penalty (l2 / 2)·‖coef - prior_mean‖² on the slopes; `prior_mean` defaults to 0.
+        Ridge penalty (l2 / 2)·‖coef - prior_mean‖² on the slopes; `prior_mean` defaults to 0. None: no penalty, or that
+        of the solver where it needs one.
     constraint
         A set of `tacit.constraints` that holds the slopes; None: none.
     fit_intercept
@@ -151,7 +152,7 @@ class RegressionParameters:
     step_size: float | None = None
     max_passes: int | None = None
     radius: float | None = None
-    l2: float = 0.0
+    l2: float | None = None
     prior_mean: Sequence[float] | None = None
     constraint: Any = None
     fit_intercept: bool = True

@@ -9,10 +9,10 @@ import numpy as np
 
 from tacit.contract import query as queries
 from tacit.contract.query import Answer, Query
-from tacit.contract.sensitivity import AnyPrice, MinimumPrice
+from tacit.contract.sensitivity import AnyPrice, PerturbedPrice
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms import counts, gradient, moments, newton_direction, objective_perturbation
+from tacit.mechanisms import counts, gradient, moments, newton_direction, objective_perturbation, output_perturbation
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
@@ -26,6 +26,7 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.ResidualSize: counts.answer_counts,
     queries.GradientNorm: counts.answer_counts,
     queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
+    queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,
     queries.CurvatureTrace: newton_direction.answer_curvature_trace,
 }
@@ -56,7 +57,7 @@ class Responder:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, queries.ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
-        if isinstance(query, queries.PerturbedMinimum) != isinstance(price, MinimumPrice):
+        if isinstance(query, queries.PerturbedMinimum) != isinstance(price, PerturbedPrice):
             raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)

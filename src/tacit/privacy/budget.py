@@ -22,10 +22,12 @@ class Budget:
 
     Exactly one of `epsilon`, `mu` (Gaussian differential privacy) and `rho` (zero-concentrated
     differential privacy) is given; infinite for a fit without privacy. `delta` belongs to
-    `epsilon`; with `mu` or `rho` it is the delta at which a guarantee is reported.
+    `epsilon`; with `mu` or `rho` it is the delta at which a guarantee is reported. ``Budget(epsilon=1, delta=0)`` is
+    pure: only releases without a delta, such as Laplace noise, are within it.
 
-    Guarantee: a budget that exists is one: exactly one currency, above 0, never NaN; delta in (0, 1). A number that no
-    float holds exactly (a Fraction, a long integer) is rounded down. `with_delta` never replaces a given delta.
+    Guarantee: a budget that exists is one: exactly one currency, above 0, never NaN; delta in (0, 1), or 0 with
+    epsilon. A number that no float holds exactly (a Fraction, a long integer) is rounded down. `with_delta` never
+    replaces a given delta, 0 included.
 
     Examples
     --------
@@ -52,10 +54,14 @@ class Budget:
         object.__setattr__(self, name, amount)
         if self.delta is not None:
             delta = _number("delta", self.delta)
-            if not 0.0 < delta < 1.0:
+            if not 0.0 <= delta < 1.0 or (delta == 0.0 and self.delta != 0):
                 choose = "Choose it well below one over the number of records, for example 1e-6"
-                raise BudgetError(f"delta is {delta!r}; expected a number above 0 and below 1. {choose}")
-            object.__setattr__(self, "delta", delta)
+                fault = f"delta is {delta!r}; expected a number above 0 and below 1, or 0 for pure privacy"
+                raise BudgetError(f"{fault}. {choose}")
+            if delta == 0.0 and name != "epsilon":
+                why = f"a budget in {name} allows Gaussian noise, which has no epsilon at delta = 0"
+                raise BudgetError(f"delta is 0; expected a number above 0. Use epsilon with delta = 0: {why}")
+            object.__setattr__(self, "delta", abs(delta))
 
     def __str__(self) -> str:
         given = {sign: getattr(self, name) for name, sign in _CURRENCIES.items()}
@@ -67,8 +73,13 @@ class Budget:
         """Whether nothing is asked to be protected."""
         return any(math.isinf(getattr(self, name) or 0.0) for name in _CURRENCIES)
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether delta is 0, so that only releases with an epsilon of their own are within it."""
+        return self.delta == 0.0 and not self.is_infinite
+
     def with_delta(self, delta: float) -> Budget:
-        """Return this budget with this delta, unless it has one already."""
+        """Return this budget with this delta, unless it has one already; 0 is one."""
         return self if self.delta is not None else replace(self, delta=delta)
 
 

@@ -1,6 +1,7 @@
 """Which solver a fit takes: the only place that chooses.
 
-To add a solver, write its file and enter its `plan` under its name in `SOLVERS`.
+To add a solver, write its file and enter its `plan` under its name in `SOLVERS`. What plans it under a pure budget
+(delta = 0), if it can, is entered under the same name in `PURE_SOLVERS`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tacit.solvers import (
     newton_polish,
     objective_perturbation,
     one_step,
+    output_perturbation,
     staged_gradient,
     whitened_gradient,
 )
@@ -38,7 +40,7 @@ from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_
 from tacit.validate import one_of
 
 PlanSolver = Callable[[PublicFacts, SolverOptions, Fraction], Plan]
-"""Prices a fit within a μ², the third argument."""
+"""Prices a fit within the third argument: a μ² in `SOLVERS`, an ε in `PURE_SOLVERS`."""
 
 
 def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
@@ -53,14 +55,17 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:
+        if options.solver in PENALISED and facts.penalty.l2:
+            return PENALISED[options.solver](facts, options)
         plan = assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
-    allowed = mu_squared_of(facts.budget)
-    if facts.design.open_places:
-        plan = with_locating(facts, allowed, lambda rest: _chosen(facts, options, rest))
+    if facts.budget.is_pure:
+        allowed = Fraction(facts.budget.epsilon or 0)
+        plan = _pure(facts, options, allowed)
     else:
-        plan = _chosen(facts, options, allowed)
+        allowed = mu_squared_of(facts.budget)
+        plan = _approximate(facts, options, allowed)
     if options.max_passes is not None and plan.queries > options.max_passes:
         raise SettingError(f"max_passes must be at least {plan.queries} for this plan.")
     if not _is_within(plan, allowed):
@@ -71,12 +76,37 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
 
 def require_solver(name: str) -> None:
     """Refuse a solver that there is not."""
-    one_of("solver", name, SOLVERS)
+    one_of("solver", name, {**SOLVERS, **PURE_SOLVERS})
+
+
+def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Plan within a μ²."""
+    if options.solver not in SOLVERS:
+        raise SettingError(f'solver="{options.solver}" is for delta=0 alone. Pass delta=0, or choose another solver.')
+    if facts.design.open_places:
+        return with_locating(facts, allowed, lambda rest: _chosen(facts, options, rest))
+    return _chosen(facts, options, allowed)
+
+
+def _pure(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Plan within an ε, where delta is 0."""
+    absent = isinstance(facts.design.response, Absent)
+    solver = mean.pure_plan if absent else PURE_SOLVERS.get(options.solver)
+    if solver is None or facts.design.open_places:
+        what = f'solver="{options.solver}"'
+        ways = [f'solver="{name}"' for name in PURE_SOLVERS]
+        if solver is not None:
+            what, ways = "The search for bounds", ["declared bounds"]
+        expected = " or ".join([*ways, "a delta above 0, for example delta=1e-6"])
+        raise SettingError(f"{what} needs Gaussian noise, which delta=0 does not allow. Use {expected}.")
+    return solver(facts, options, allowed)
 
 
 def _is_within(plan: Plan, allowed: Fraction) -> bool:
     """Whether the events cost at most the budget; a perturbed objective has no μ, but an ε."""
     total = compose(plan.events(), plan.relation)
+    if plan.budget.is_pure:
+        return (pure := total.pure_epsilon) is not None and pure <= allowed
     if total.square is not None:
         return total.square <= allowed
     return plan.guarantee().epsilon <= (plan.budget.epsilon or 0.0)
@@ -158,10 +188,32 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         "newton": counted(newton.plan),
         "majorised-newton": counted(newton.plan),
         "objective-perturbation": counted(objective_perturbation.plan),
+        objective_perturbation.CLASSICAL: counted(objective_perturbation.classical_plan),
         "double-noise-newton": double_noise.plan,
+        output_perturbation.NAME: output_perturbation.plan,
     }
 )
-"""By the name that a user gives: what plans the fit."""
+"""By the name that a user gives: what plans the fit within a μ²."""
+PURE_SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
+    {
+        output_perturbation.NAME: output_perturbation.pure_plan,
+        objective_perturbation.NAME: objective_perturbation.pure_plan,
+    }
+)
+"""By the name that a user gives: what plans the fit where delta is 0, within an ε.
+
+Every event of such a plan is pure (`Laplace`, `Pure`, `BoundedRange`); the sum of their epsilons is at most the third
+argument, in exact rationals. `counted` and `with_counting` count with Gaussian noise: a pure solver requires a public
+number of records, or counts by itself.
+"""
+PENALISED: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan]] = MappingProxyType(
+    {
+        output_perturbation.NAME: output_perturbation.exact_plan,
+        objective_perturbation.NAME: objective_perturbation.exact_plan,
+        objective_perturbation.CLASSICAL: objective_perturbation.exact_plan,
+    }
+)
+"""Solvers whose l2 is on every coordinate: what plans a fit without noise."""
 INTERVALS_BY_DEFAULT = frozenset({"auto"})
 """Solvers that pay for intervals unless they are declined: those whose coverage was shown."""
 
@@ -178,6 +230,11 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
             f"The budget is small for this table: n·μ/√d is {strength:.2g}, and below "
             f"{WARNINGS.smallest:g} a fit is mostly noise. Use a larger epsilon, more records or "
             "fewer columns."
+        )
+    if output_perturbation.too_noisy(plan):
+        texts.append(
+            "l2 is small for this budget: the noise is expected to cost as much as coefficients of 0 would. Use a "
+            "larger l2, or leave it out: it is then chosen from public numbers."
         )
     if plan.intervals_declined or (plan.solver.intervals and plan.signal < WARNINGS.intervals):
         texts.append(
