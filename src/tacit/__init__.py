@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tacit.estimators.regressors import PoissonRegressor as PoissonRegressor
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
+    from tacit.estimators.statistics import Mean as Mean
+    from tacit.estimators.statistics import statistics as statistics
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
@@ -39,6 +41,7 @@ _NAMES = {
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
+    "estimators.statistics": "Mean statistics",
     "ledger.ledger": "Ledger",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",

@@ -2,8 +2,9 @@
 
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces: ‖q_i‖₂ ≤ S for
 gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a person has several
-records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts. A
-direction is no sum: S is what its integers can move by, whatever the relation. What one record (or person) can change
+records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts,
+|q_i| ≤ S in each of k entries for means. Of group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
+k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the relation. What one record (or person) can change
 in the sum is then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
@@ -13,6 +14,8 @@ in the sum is then a theorem about integers (proofs/mechanisms):
     second moment  2S²   (Frobenius)        S²   (Frobenius)
     sandwich       2S²   (Frobenius)        S²   (Frobenius)
     k counts       k S²                     k S²
+    k means        4k S²                    k S²
+    k group means  max(4(k - 1), 2k) S²     k S²
     direction      S²                       S²
     =============  =======================  =========================
 
@@ -53,8 +56,14 @@ _REPLACE_ONE = {
     QueryKind.SECOND_MOMENTS: 2,
     QueryKind.SANDWICH: 2,
     QueryKind.COUNTS: 1,
+    QueryKind.MEANS: 4,
+    QueryKind.GROUP_MEANS: 4,
     QueryKind.DIRECTION: 1,
 }
+SIZED = frozenset({QueryKind.COUNTS, QueryKind.MEANS, QueryKind.GROUP_MEANS})
+"""Kinds whose answers have a size k."""
+SMALLEST_MEAN_BOUND = 32
+"""Rounding then moves a record's value by at most 1/64 of half its interval."""
 _FACTORS = {
     Relation.REPLACE_ONE: _REPLACE_ONE,
     Relation.ZERO_OUT: dict.fromkeys(_REPLACE_ONE, 1),
@@ -91,10 +100,13 @@ AnyPrice = Price | MinimumPrice
 def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: int = 1) -> int:
     """Largest squared L2 (Frobenius) change of the integer sum between neighbours.
 
-    `size` is the number k of counts, and 1 for the other kinds.
+    `size` is the number k of counts or means, and 1 for the other kinds.
     """
-    if size != 1 and kind is not QueryKind.COUNTS:
-        raise ValueError("Only counts have a size.")
+    if size != 1 and kind not in SIZED:
+        raise ValueError("Only counts and means have a size.")
+    if kind is QueryKind.GROUP_MEANS and relation is Relation.REPLACE_ONE:
+        # Within a group its count stays; between two groups nothing cancels.
+        return max(4 * (size - 1), 2 * size) * bound * bound
     return _FACTORS[relation][kind] * size * bound * bound
 
 
@@ -126,7 +138,7 @@ def price_for(
 ) -> Price:
     """Finest price whose event costs at most `mu_squared`.
 
-    `width` is the number of coordinates that a record's integers have, `size` that of counts.
+    `width` is the number of coordinates that a record's integers have, `size` that of counts or means.
 
     Guarantee: `event_of(kind, price, relation, size).mu_squared <= mu_squared`, in exact rationals.
     """
@@ -150,6 +162,8 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     """Whether the bound is well above the rounding of `width` coordinates."""
     if kind is QueryKind.COUNTS:
         return bound >= 1
+    if kind in SIZED:
+        return bound >= SMALLEST_MEAN_BOUND
     norm = bound if kind in {QueryKind.GRADIENT, QueryKind.DIRECTION} else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 
