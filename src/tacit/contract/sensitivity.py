@@ -2,10 +2,10 @@
 
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces: ‖q_i‖₂ ≤ S for
 gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a person has several
-records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts,
-|q_i| ≤ S in each of k entries for means. Of group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
-k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the relation. What one record (or person) can change
-in the sum is then a theorem about integers (proofs/mechanisms):
+records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts, and
+|q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
+k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the
+relation. What one record (or person) can change in the sum is then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove

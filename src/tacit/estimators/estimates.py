@@ -6,8 +6,9 @@ A variable in [a, b] with mean m has variance at most (m - a)(b - m), with equal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, Purpose
 from tacit.contract.query import Answer, BoundedSums, GroupSums
-from tacit.design.design import Column
+from tacit.contract.release import Release
+from tacit.design.design import Column, Design
 from tacit.design.expression import Statistic
+from tacit.design.response import Absent
 
 Numbers = NDArray[np.float64]
 SMALLEST_GROUP = 2.0
@@ -36,6 +39,8 @@ class Estimate:
     standard_error
         An upper bound, up to noise, on the standard error of `value` as an estimate of the population's mean: the
         privacy noise, and the largest sampling error that a variable within the bounds with this mean can have.
+    bounds
+        The interval that the expression lies in, (lower, upper) as arrays or numbers.
     groups, shares, share_noise
         The levels of the column that was asked by, the share of the records in each, and its noise; else None.
     """
@@ -43,9 +48,15 @@ class Estimate:
     value: Any
     noise_scale: Any
     standard_error: Any
+    bounds: tuple[Any, Any]
     groups: tuple[Any, ...] | None = None
     shares: Numbers | None = None
     share_noise: float | None = None
+
+    @property
+    def clipped(self) -> Any:
+        """The value within its bounds, which noise may have left: biased there, and closer to the truth."""
+        return np.clip(self.value, *self.bounds)
 
     def __float__(self) -> float:
         """The value, where it is one number."""
@@ -58,6 +69,15 @@ class Answered:
 
     columns: tuple[Column, ...]
     shares: Numbers
+
+
+def release_of(plan: Plan, answered: Sequence[Answered], *, seeded: bool) -> Release:
+    """The answers as a release: every mean in units of its interval, with a column that says what it is of."""
+    columns = tuple(column for one in answered for column in one.columns)
+    empty: Numbers = np.empty(0)
+    theta = np.concatenate([empty, *(one.shares for one in answered)])
+    design = Design(columns, Absent(), math.sqrt(max(len(columns), 1)), intercept=False)
+    return Release(replace(plan, design=design), theta, seeded)
 
 
 def mean_estimate(query: BoundedSums, answer: Answer, plan: Plan, *, single: bool) -> tuple[Answered, Estimate]:
@@ -81,7 +101,7 @@ def group_estimate(
     held = np.clip(answer.value[:, 0] / total, 0.0, 1.0)
     found = _in_units(query.statistics, means, deviations, counts[:, None])
     share_noise = float(noise / total)
-    estimate = Estimate(found.value, found.noise_scale, found.standard_error, tuple(levels), held, share_noise)
+    estimate = replace(found, groups=tuple(levels), shares=held, share_noise=share_noise)
     name = query.group.column
     columns = [Column(f"{name}={level}", (), 0.0, 1.0, 0.5, 0.5) for level in levels]
     columns += [_column(it, f"{it.spelling} | {name}={level}") for level in levels for it in query.statistics]
@@ -95,16 +115,21 @@ def _in_units(statistics: Sequence[Statistic], shares: Numbers, noise: Numbers, 
     halves = np.array([statistic.interval.half_width for statistic in statistics])
     inside = np.clip(shares, -1.0, 1.0)
     sampling = (1.0 - inside) * (1.0 + inside) / records
-    return Estimate(centers + halves * shares, halves * noise, halves * np.sqrt(noise**2 + sampling))
+    ends = centers - halves, centers + halves
+    return Estimate(centers + halves * shares, halves * noise, halves * np.sqrt(noise**2 + sampling), ends)
 
 
 def _flattened(estimate: Estimate, *, single: bool) -> Estimate:
     """Numbers in place of arrays of one, where one mean was asked for."""
     if not single:
         return estimate
-    parts = [np.asarray(part)[..., 0] for part in (estimate.value, estimate.noise_scale, estimate.standard_error)]
-    value, noise, error = (float(part) if part.ndim == 0 else part for part in parts)
-    return Estimate(value, noise, error, estimate.groups, estimate.shares, estimate.share_noise)
+    parts = (estimate.value, estimate.noise_scale, estimate.standard_error, *estimate.bounds)
+    value, noise, error, lower, upper = (_first(np.asarray(part)[..., 0]) for part in parts)
+    return replace(estimate, value=value, noise_scale=noise, standard_error=error, bounds=(lower, upper))
+
+
+def _first(part: Any) -> Any:
+    return float(part) if part.ndim == 0 else part
 
 
 def _column(statistic: Statistic, name: str) -> Column:

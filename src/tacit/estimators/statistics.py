@@ -9,13 +9,13 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
@@ -30,7 +30,7 @@ from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Session, Table
 from tacit.errors import PlanViolation, PrivacyWarning, SettingError
-from tacit.estimators.estimates import Answered, Estimate, group_estimate, mean_estimate
+from tacit.estimators.estimates import Answered, Estimate, group_estimate, mean_estimate, release_of
 from tacit.estimators.settings import Settings, settings_of
 from tacit.formula.expression import column_of_levels, read_statistic
 from tacit.ledger.current_ledger import active_ledger, pinned
@@ -216,7 +216,7 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         self._stack = ExitStack()
         self._session: Session | None = None
         self._answered: list[Answered] = []
-        self._asked = 0
+        self._asked, self._process, self._turnstile = 0, os.getpid(), Lock()
         self._data: Any = None
         self.release: Release | None = None
 
@@ -237,7 +237,7 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         """Read the records and charge the whole plan."""
         if self._open is None:
             raise SettingError("These queries were opened before; call tacit.statistics again, at a new charge.")
-        opened, self._open = self._open, None
+        opened, self._open, self._process = self._open, None, os.getpid()
         with pinned(active_ledger()):
             refusals = Refusals.settle(self._settings.invalid_rows, label="means", data=self._data)
             try:
@@ -263,7 +263,9 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
     def __exit__(self, *failure: object) -> None:
         """Give the records up, and keep what was released."""
         if self._session is not None:
-            self.release = self._session.release = self._released(self._session.plan)
+            self.release = self._session.release = release_of(
+                self._session.plan, self._answered, seeded=self._settings.seed is not None
+            )
             self._session = None
         self._stack.close()
 
@@ -275,9 +277,15 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         """
         if not isinstance(query, Mean):
             raise SettingError('ask takes a tacit.Mean, for example gate.ask(tacit.Mean("x * y")).')
-        if self._session is None:
-            raise PlanViolation("Queries are asked inside the block: with tacit.statistics(…) as gate: …")
         found = self.read(query)
+        # One at a time: two threads must not be given the same reserved answer.
+        with self._turnstile:
+            return self._answer(query, found)
+
+    def _answer(self, query: Mean, found: BoundedSums | GroupSums) -> Estimate:
+        if self._session is None or self._process != os.getpid():
+            where = "inside the block, with tacit.statistics(…) as gate: …, and in the process that opened it"
+            raise PlanViolation(f"Queries are asked {where}.")
         if self._asked >= len(self._shapes):
             raise PlanViolation(f"The plan is used up: {self._asked} queries were reserved. Plan more with queries=….")
         if query.shape != (planned := self._shapes[self._asked]):
@@ -318,14 +326,6 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         if self.release is None:
             raise SettingError("There is a certificate after the block, when everything has been asked.")
         return Certificate.issue(self.release)
-
-    def _released(self, plan: Plan) -> Release:
-        """The answers as a release: every mean in units of its interval."""
-        columns = tuple(column for answered in self._answered for column in answered.columns)
-        empty: NDArray[np.float64] = np.empty(0)
-        theta = np.concatenate([empty, *(answered.shares for answered in self._answered)])
-        design = Design(columns, Absent(), float(np.sqrt(max(len(columns), 1))), intercept=False)
-        return Release(replace(plan, design=design), theta, self._settings.seed is not None)
 
     def _public(self, table: Table, invalid_rows: str) -> list[PublicFact]:
         units = self._schema.person is not None

@@ -85,6 +85,16 @@ class _Reader:
                 return self._checked(node, Number(float(value)), Interval(float(value), float(value)))
             case ast.Name() | ast.Attribute():
                 return self._column(node)
+            case ast.UnaryOp() | ast.BinOp() | ast.BoolOp():
+                return self._operation(node)
+            case ast.Compare():
+                return self._compared(node)
+            case ast.Call():
+                return self._call(node)
+        raise self._unknown(node)
+
+    def _operation(self, node: ast.expr) -> _Piece:
+        match node:
             case ast.UnaryOp(op=ast.UAdd(), operand=inner):
                 return self.piece(inner)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
@@ -98,11 +108,7 @@ class _Reader:
             case ast.BoolOp(op=op, values=values):
                 function = "minimum" if isinstance(op, ast.And) else "maximum"
                 return self._folded(node, function, [self._truth(value) for value in values])
-            case ast.Compare():
-                return self._compared(node)
-            case ast.Call():
-                return self._call(node)
-        raise self._refusal(node, f"it is not part of the language. {_KNOWN}")
+        raise self._unknown(node)
 
     def _column(self, node: ast.expr) -> _Piece:
         name = self._name(node)
@@ -149,7 +155,7 @@ class _Reader:
             found = self._folded(node, "maximum", [self._comparison(node, ast.Eq(), left, it) for it in right.elts])
             return found if isinstance(op, ast.In) else self._applied(node, "not", [found])
         if type(op) not in _COMPARED:
-            raise self._refusal(node, f"it is not part of the language. {_KNOWN}")
+            raise self._unknown(node)
         function, swapped = _COMPARED[type(op)]
         declared, other = self._levels(left), right
         if declared is None:
@@ -224,6 +230,9 @@ class _Reader:
             case ast.Attribute(value=inner, attr=attribute):
                 return f"{self._name(inner)}.{attribute}"
         raise self._refusal(node, "a name was expected")
+
+    def _unknown(self, node: ast.expr) -> FormulaError:
+        return self._refusal(node, f"it is not part of the language. {_KNOWN}")
 
     def _refusal(self, node: ast.expr, reason: str) -> FormulaError:
         text = ast.unparse(node)

@@ -7,6 +7,7 @@ Proof: proofs/mechanisms/means.md.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -36,7 +37,7 @@ def signed_part(bound: int, share: float) -> np.int64:
         return np.int64(bound)
     if part <= -float(bound):
         return np.int64(-bound)
-    return np.int64(part) if part == part else np.int64(0)
+    return np.int64(0) if math.isnan(part) else np.int64(part)
 
 
 @compiled
@@ -78,7 +79,7 @@ def add_persons(
                     own[0] += 1.0
                     for j in range(shares.shape[0]):
                         share = shares[j, t, lane]
-                        own[j + 1] += min(max(share, -1.0), 1.0) if share == share else 0.0
+                        own[j + 1] += 0.0 if math.isnan(share) else min(max(share, -1.0), 1.0)
             for c in range(sums.shape[0]):
                 inside = np.int64(sums[c, 0])
                 if inside > 0:

@@ -233,6 +233,7 @@ PERTURBATION, DOUBLE_NOISE, RELIABILITY = Perturbation(), DoubleNoise(), Reliabi
 GROUPS: tuple[Any, ...] = (
     rules.TABLES, rules.WARNINGS, rules.COUNTING, rules.BOUNDS, rules.WHITENING, rules.DESCENT,
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
+    rules.ADASSP, rules.COVARIANCE,
     rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON, PERTURBATION, DOUBLE_NOISE,
     RELIABILITY,
 )  # fmt: skip

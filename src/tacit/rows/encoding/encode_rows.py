@@ -102,10 +102,9 @@ class FeatureReader:
         bases: dict[Any, Floats] = {}
 
         def value_of(factor: Factor) -> Floats | Flags:
-            if isinstance(factor, Indicator):
-                return np.equal(codes[factor.column], self.places[factor])
-            if isinstance(factor, LevelCode):
-                return np.asarray(codes[factor.column], dtype=np.float64)
+            if isinstance(factor, Indicator | LevelCode):
+                own = codes[factor.column]
+                return np.equal(own, self.places[factor]) if isinstance(factor, Indicator) else own.astype(np.float64)
             place = position[factor.column]
             if isinstance(factor, Missing):
                 return absent[:, place]
