@@ -134,7 +134,7 @@ def interval_of(function: str, operands: tuple[Interval, ...]) -> Interval:
 
 def require_moderate(interval: Interval) -> Interval:
     """Refuse ends that are infinite, not a number or beyond 1e100."""
-    if not max(abs(interval.lower), abs(interval.upper)) <= LARGEST_END:
+    if not all(abs(end) <= LARGEST_END for end in (interval.lower, interval.upper)):
         raise BoundsError(f"its values may be as large as {LARGEST_END:g} or beyond; rescale the columns")
     return interval
 

@@ -124,23 +124,19 @@ def group_sums(layout: Layout, query: GroupSums | BoundedSums, bound: int) -> Bl
     return BlockSum((groups, 1 + len(query.statistics)), add)
 
 
-def answer_group_sums(query: GroupSums, price: Price, store: Store, entropy: Entropy | None) -> Answer:
-    """Noised counts and sums of the groups; without entropy the sums alone (ε = ∞).
-
-    Guarantee
-    ---------
-    - Integer sums of neighbours differ by at most the sensitivity of `contract.sensitivity`, however many groups
-      there are.
-    """
-    return noised_sum(store.total(group_sums, query, price.bound), price.bound, price, entropy)
+def integer_sums(query: BoundedSums | GroupSums, bound: int, store: Store) -> Integers:
+    """Sums of the records' integers; without groups those of the statistics alone. Private."""
+    total = store.total(group_sums, query, bound)
+    return total if isinstance(query, GroupSums) else total[0, 1:]
 
 
-def answer_bounded_sums(query: BoundedSums, price: Price, store: Store, entropy: Entropy | None) -> Answer:
-    """Noised sums of bounded statistics; without entropy the sums alone (ε = ∞).
+def answer_means(query: BoundedSums | GroupSums, price: Price, store: Store, entropy: Entropy | None) -> Answer:
+    """Noised sums of bounded statistics, or counts and sums of groups; without entropy the sums alone (ε = ∞).
 
     Guarantee
     ---------
     - Integer sums of neighbours differ by at most twice the bound in each statistic where a record is replaced, and by
       at most the bound where it is added, removed or zeroed.
+    - With groups, whatever their number, they differ by at most the sensitivity in `contract.sensitivity`.
     """
-    return noised_sum(store.total(group_sums, query, price.bound)[0, 1:], price.bound, price, entropy)
+    return noised_sum(integer_sums(query, price.bound, store), price.bound, price, entropy)
