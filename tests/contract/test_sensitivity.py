@@ -65,7 +65,7 @@ def test_queries_refuse_parameters_that_could_overflow(bad: float) -> None:
 
 
 def test_t04_factors_of_means() -> None:
-    """Twice the bound in each mean where a record is replaced; groups cost nothing, and their counts next to nothing."""
+    """Twice the bound in each mean where a record is replaced; groups cost nothing, and their counts little."""
     for relation in Relation:
         replaced = relation is Relation.REPLACE_ONE
         for size in (1, 2, 7):

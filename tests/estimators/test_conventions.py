@@ -30,6 +30,8 @@ ZOO: dict[str, dict[str, Any]] = {
     "QuantileRegressor": {"y_bounds": (-10, 10)},
     "PoissonRegressor": {"y_max": 100},
     "GaussianMean": {},
+    "Covariance": {},
+    "GaussianNB": {},
 }
 """Every estimator, and what it must be told besides epsilon and bounds."""
 
