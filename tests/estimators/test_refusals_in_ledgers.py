@@ -65,7 +65,7 @@ ESTIMATORS: dict[str, tuple[Callable[..., Any], Any]] = {
     "mean": (lambda **s: GaussianMean(**COMMON, **s), None),
     "covariance": (lambda **s: Covariance(**COMMON, **s), None),
     "naive bayes": (lambda **s: GaussianNB(**COMMON, classes=[0, 1], **s), LABELS),
-    "adassp": (lambda **s: LinearRegression(**COMMON, y_bounds=(-1, 1), solver="adassp", **s), NUMBERS),
+    "adassp": (lambda **s: LinearRegression(**{**COMMON, **s, "y_bounds": (-1, 1), "solver": "adassp"}), NUMBERS),
 }
 
 

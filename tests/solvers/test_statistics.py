@@ -69,7 +69,7 @@ def test_without_privacy_nothing_is_priced() -> None:
 
 
 def test_a_budget_too_small_for_so_many_queries_is_refused() -> None:
-    tiny = PublicFacts(**{**vars(facts()), "budget": Budget(mu=1e-11).with_delta(1e-6)})
+    tiny = PublicFacts(**{**vars(facts()), "budget": Budget(mu=1e-13).with_delta(1e-6)})
     with pytest.raises(BudgetError, match="too small"):
         plan(tiny, (QueryShape(1),) * 10_000)
 

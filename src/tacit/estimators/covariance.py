@@ -12,13 +12,13 @@ from tacit.design.design import Design
 from tacit.design.response import Response
 from tacit.documents.canonical_json import plain
 from tacit.estimators.parameters import estimator
-from tacit.estimators.regressors import GaussianMean
+from tacit.estimators.regressors import ColumnMoments
 from tacit.losses import regression
 from tacit.losses.loss import Loss
 
 
 @estimator
-class Covariance(GaussianMean):
+class Covariance(ColumnMoments):
     """Mean, covariance and correlation of the columns of a table under differential privacy.
 
     At ε = ∞ the covariance is scikit-learn's EmpiricalCovariance, that is, numpy's with ddof=0. The solver "moments"

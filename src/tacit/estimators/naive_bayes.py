@@ -50,6 +50,7 @@ class GaussianNB(ClassifierMixin, Model):
     - Classes that are read from the labels are listed in the certificate as assumed public. Inside a ledger they are
       not read: they must be declared.
     - Priors and variances are positive, whatever the noise was.
+    - `predict` and `score` on private records are not private.
 
     Parameters
     ----------
@@ -83,7 +84,8 @@ class GaussianNB(ClassifierMixin, Model):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest probability."""
-        return np.asarray(self.classes_[self._joint_log_likelihood(X).argmax(axis=1)])
+        likely = self._joint_log_likelihood(X).argmax(axis=1)
+        return np.asarray(self.classes_[likely])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of all classes for new records."""
@@ -96,7 +98,8 @@ class GaussianNB(ClassifierMixin, Model):
 
     def _joint_log_likelihood(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        values = validate_data(self, X, reset=False, dtype=np.float64)
+        values = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
+        values = values.toarray() if hasattr(values, "toarray") else values
         squares = ((values[:, None, :] - self.theta_) ** 2 / self.var_).sum(axis=2)
         return np.asarray(np.log(self.class_prior_) - np.log(2 * np.pi * self.var_).sum(axis=1) / 2 - squares / 2)
 
@@ -121,8 +124,8 @@ class GaussianNB(ClassifierMixin, Model):
 
     def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
         within("var_smoothing", self.var_smoothing, 0.0, 1.0)
-        if self.solver != "auto" or self.row_norm is not None or self.max_weight is not None:
-            raise SettingError("GaussianNB takes bounds, and neither solver, row_norm nor max_weight.")
+        if self.solver != "auto" or self.row_norm is not None:
+            raise SettingError("GaussianNB takes bounds, and neither solver nor row_norm.")
         if self.bounds is None or isinstance(self.bounds, str):
             raise BoundsError("GaussianNB needs declared bounds=(lower, upper): they are never read off the data.")
         plain = matrix_design(names, response, bounds=self.bounds, row_norm=None, intercept=True, shifted=not sparse)

@@ -243,30 +243,11 @@ class PoissonRegressor(Regressor):
         return [PublicFact("y_max", self.y_max, "declared")]
 
 
-@estimator
-class GaussianMean(Model):
-    """Mean of the columns of a table under differential privacy.
-
-    Minimises mean ½‖x - location‖².
-
-    Attributes
-    ----------
-    mean_, location_
-        The mean of each column.
-    covariance_
-        The covariance of the columns, where the plan asked for second moments; else None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.column_stack([np.linspace(0, 1, 10_000), np.linspace(4, 6, 10_000)])
-    >>> model = GaussianMean(epsilon=1.0, bounds=(0, 10)).fit(X)
-    >>> bool(np.abs(model.mean_ - [0.5, 5.0]).max() < 0.2)
-    True
-    """
+class ColumnMoments(Model):
+    """Mean and covariance of the columns of a table, which has no response."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
-        """Release the mean of private records; y is ignored, the rest is `LogisticRegression`'s."""
+        """Release the moments of private records; y is ignored, the rest is `LogisticRegression`'s."""
         del y
         return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
 
@@ -287,6 +268,29 @@ class GaussianMean(Model):
             scales = np.array([column.scale for column in design.columns])
             root = scales[:, None] * (vectors * np.sqrt(np.maximum(values, 0.0)))
             self.covariance_ = np.asarray(root @ root.T)
+
+
+@estimator
+class GaussianMean(ColumnMoments):
+    """Mean of the columns of a table under differential privacy.
+
+    Minimises mean ½‖x - location‖².
+
+    Attributes
+    ----------
+    mean_, location_
+        The mean of each column.
+    covariance_
+        The covariance of the columns, where the plan asked for second moments; else None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.column_stack([np.linspace(0, 1, 10_000), np.linspace(4, 6, 10_000)])
+    >>> model = GaussianMean(epsilon=1.0, bounds=(0, 10)).fit(X)
+    >>> bool(np.abs(model.mean_ - [0.5, 5.0]).max() < 0.2)
+    True
+    """
 
 
 def response_ends(bounds: Any) -> tuple[float, float]:

@@ -130,7 +130,7 @@ def statistics(
     ...     square = gate.ask(tacit.Mean(f"(x - {mean.value}) ** 2"))
     >>> bool(abs(mean.value - 1 / 2) < 0.01 and abs(square.value - 1 / 12) < 0.01)
     True
-    >>> gate.certificate.check().private
+    >>> gate.certificate.check().consistent
     True
     """
     declared = schema if isinstance(schema, Schema) else Schema.read(schema)
