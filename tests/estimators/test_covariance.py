@@ -41,7 +41,7 @@ def test_a_private_covariance_is_certified_with_its_numbers(solver: str, relatio
 
 
 def test_whitened_coordinates_tell_narrow_columns_from_noise() -> None:
-    """Deviations of 1/20 of the bounds: the median relative error of 20 seeds is 8 times smaller than in prepared ones."""
+    """Deviations of 1/20 of the bounds: the median error of 20 seeds is 8 times smaller than in prepared ones."""
     errors = {}
     for solver in ("auto", "moments"):
         fits = [
