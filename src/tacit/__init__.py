@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
     from tacit.estimators.simple_regression import simple_regression as simple_regression
-    from tacit.estimators.statistics import Mean as Mean
-    from tacit.estimators.statistics import statistics as statistics
+    from tacit.estimators.statistics_gate import Mean as Mean
+    from tacit.estimators.statistics_gate import statistics as statistics
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
@@ -47,7 +47,7 @@ _NAMES = {
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
     "estimators.naive_bayes": "GaussianNB",
     "estimators.simple_regression": "simple_regression",
-    "estimators.statistics": "Mean statistics",
+    "estimators.statistics_gate": "Mean statistics",
     "ledger.ledger": "Ledger",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",

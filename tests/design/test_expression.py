@@ -2,6 +2,7 @@
 
 import math
 import operator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from tacit.design.response import Absent
 from tacit.errors import BoundsError
 
 MODERATE = st.floats(-1e30, 1e30)
-BINARY = {
+BINARY: dict[str, Any] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,

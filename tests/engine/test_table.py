@@ -20,8 +20,8 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.solvers.statistics import QueryShape
-from tacit.solvers.statistics import plan as plan_statistics
+from tacit.solvers.statistical_queries import QueryShape
+from tacit.solvers.statistical_queries import plan as plan_statistics
 
 N = 200
 

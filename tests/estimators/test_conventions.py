@@ -177,7 +177,7 @@ def test_sparse_matrices_fit_and_predict_like_their_arrays(name: str, kind: Any)
     free, exact = (make(name, epsilon=np.inf) for _ in range(2))
     free.fit(kind(X), y)
     exact.fit(X, y)
-    numbers = [np.frombuffer(fitted_numbers(model)) for model in (free, exact)]
+    numbers = np.frombuffer(fitted_numbers(free)), np.frombuffer(fitted_numbers(exact))
     np.testing.assert_allclose(*numbers, atol=1e-6)
     if name in WITHOUT_RESPONSE:
         return

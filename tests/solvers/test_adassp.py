@@ -65,7 +65,7 @@ def test_half_the_budget_is_for_each_answer() -> None:
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 def test_without_privacy_it_is_least_squares(relation: str) -> None:
-    more = {"n_at_least": 3000} if relation == "add-remove" else {}
+    more: dict[str, Any] = {"n_at_least": 3000} if relation == "add-remove" else {}
     found = tacit.LinearRegression(epsilon=math.inf, relation=relation, **GIVEN, **more).fit(X, Y)
     target = linear_model.LinearRegression().fit(X, Y)
     np.testing.assert_allclose(found.coef_, target.coef_, atol=1e-6)

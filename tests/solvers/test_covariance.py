@@ -69,6 +69,7 @@ def test_narrow_columns_are_asked_for_in_whitened_coordinates(spread: float, whi
     gate, chosen = Moments(table), plan()
     found = chosen.solver.run(gate, chosen)
     assert [query.matrix is None for query in gate.asked] == [True, not whitened]
+    assert found.moments is not None
     np.testing.assert_allclose(found.moments, table.T @ table / N, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.theta, table.mean(axis=0), atol=1e-9)
 

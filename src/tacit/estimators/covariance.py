@@ -52,8 +52,6 @@ class Covariance(ColumnMoments):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Set mean, covariance and correlation; a column without spread is correlated with none."""
         super()._store(coefficients, design)
-        if self.covariance_ is None:
-            raise AssertionError("The plan of a covariance asks for second moments.")
         self.covariance_ = (self.covariance_ + self.covariance_.T) / 2
         deviations = np.sqrt(np.maximum(np.diag(self.covariance_), 0.0))
         inverse = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)

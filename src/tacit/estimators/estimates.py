@@ -50,8 +50,8 @@ class Estimate:
     standard_error: Any
     bounds: tuple[Any, Any]
     groups: tuple[Any, ...] | None = None
-    shares: Numbers | None = None
-    share_noise: float | None = None
+    shares: Any = None
+    share_noise: Any = None
 
     @property
     def clipped(self) -> Any:

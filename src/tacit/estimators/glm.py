@@ -79,8 +79,8 @@ def glm(
         constraint, or another solver than "auto" is asked for; "quantile" has none.
     solver
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient" or "gradient";
-        for "binomial" also "objective-perturbation" and "double-noise-newton", for "gaussian" also "moments". Intervals
-        of all but the first are withheld, and the last two have none.
+        for "binomial" also "objective-perturbation" and "double-noise-newton", for "gaussian" also "moments" and
+        "adassp". Intervals of all but the first are withheld, and the last three have none.
     progress
         Called with (done, total, label) after each public step.
     on_plan

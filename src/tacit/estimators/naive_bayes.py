@@ -29,9 +29,9 @@ from tacit.estimators.parameters import estimator
 from tacit.estimators.settings import ORDER, UNIT
 from tacit.losses import regression
 from tacit.losses.loss import Loss
-from tacit.solvers import statistics
+from tacit.solvers import statistical_queries
 from tacit.solvers.solver import PublicFacts, SolverOptions
-from tacit.solvers.statistics import QueryShape
+from tacit.solvers.statistical_queries import QueryShape
 from tacit.validate import within
 
 STAND_INS = ("a label", "another label")
@@ -135,7 +135,7 @@ class GaussianNB(ClassifierMixin, Model):
 
     def _planned(self, facts: PublicFacts, options: SolverOptions) -> Plan:
         del options
-        return statistics.plan(facts, [QueryShape(2 * len(facts.design.columns), grouped=True)])
+        return statistical_queries.plan(facts, [QueryShape(2 * len(facts.design.columns), grouped=True)])
 
     def _fitter(self, table: Table) -> Callable[..., Release]:
         return partial(self._run, table)

@@ -260,7 +260,7 @@ class ColumnMoments(Model):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         """Second moments less the squared mean, without negative eigenvalues, are a covariance."""
         self.mean_ = self.location_ = coefficients
-        self.covariance_: NDArray[np.float64] | None = None
+        self.covariance_: Any = None
         moments, count = self.release_.moments, len(design.columns)
         if moments is not None:
             mean = self.release_.theta[:count]

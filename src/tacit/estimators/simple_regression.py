@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.certificate.certificate import Certificate
 from tacit.contract.query import Progress
 from tacit.errors import FormulaError
-from tacit.estimators.statistics import Mean, statistics
+from tacit.estimators.statistics_gate import Mean, statistics
 from tacit.privacy.budget import Budget
 from tacit.schema.schema import Schema
 

@@ -37,8 +37,8 @@ from tacit.ledger.current_ledger import active_ledger, pinned
 from tacit.losses import regression
 from tacit.privacy.budget import Budget
 from tacit.schema.schema import NumericColumn, Schema
-from tacit.solvers import statistics as queries_solver
-from tacit.solvers.statistics import QueryShape
+from tacit.solvers import statistical_queries
+from tacit.solvers.statistical_queries import QueryShape
 from tacit.validate import is_whole, positive, whole
 
 MOST_QUERIES = 10_000
@@ -230,7 +230,7 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
     def _plan(self, records: int | None) -> Plan:
         case = [(self._design, regression.DISTANCE)]
         return self._settings.first_plan(
-            case, records, lambda facts, _: queries_solver.plan(facts, self._shapes, self._shares)
+            case, records, lambda facts, _: statistical_queries.plan(facts, self._shapes, self._shares)
         )
 
     def __enter__(self) -> Self:

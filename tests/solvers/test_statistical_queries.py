@@ -18,7 +18,7 @@ from tacit.losses import regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.solver import PublicFacts
-from tacit.solvers.statistics import QueryShape, StatisticalQueries, plan
+from tacit.solvers.statistical_queries import QueryShape, StatisticalQueries, plan
 
 SHAPES = (QueryShape(1), QueryShape(3), QueryShape(2, grouped=True), QueryShape(0, grouped=True))
 
