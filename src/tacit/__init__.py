@@ -14,15 +14,20 @@ if TYPE_CHECKING:
     from tacit.design.feature_map import RandomFourier as RandomFourier
     from tacit.estimators.classifiers import LinearSVC as LinearSVC
     from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
+    from tacit.estimators.covariance import Covariance as Covariance
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
+    from tacit.estimators.naive_bayes import GaussianNB as GaussianNB
     from tacit.estimators.regressors import GaussianMean as GaussianMean
     from tacit.estimators.regressors import HuberRegressor as HuberRegressor
     from tacit.estimators.regressors import LinearRegression as LinearRegression
     from tacit.estimators.regressors import PoissonRegressor as PoissonRegressor
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
+    from tacit.estimators.simple_regression import simple_regression as simple_regression
+    from tacit.estimators.statistics_gate import Mean as Mean
+    from tacit.estimators.statistics_gate import statistics as statistics
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
@@ -36,9 +41,13 @@ _NAMES = {
     "certificate.certificate": "Certificate",
     "design.feature_map": "Polynomial RandomFourier",
     "estimators.classifiers": "LinearSVC LogisticRegression",
+    "estimators.covariance": "Covariance",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
+    "estimators.naive_bayes": "GaussianNB",
+    "estimators.simple_regression": "simple_regression",
+    "estimators.statistics_gate": "Mean statistics",
     "ledger.ledger": "Ledger",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",

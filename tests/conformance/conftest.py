@@ -8,12 +8,14 @@ import pytest
 
 from tacit.contract.query import (
     KIND_OF,
+    BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
     GradientNorm,
     GradientSum,
+    GroupSums,
     NoisyMinimum,
     PerturbedMinimum,
     Query,
@@ -23,6 +25,7 @@ from tacit.contract.query import (
 )
 from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
+from tacit.mechanisms.means import integer_sums
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.mechanisms.newton_direction import integer_curvature
 from tacit.mechanisms.query_responder import MECHANISMS
@@ -37,6 +40,8 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
         found = integer_second_moments(query, bound, store)
     elif isinstance(query, ColumnCounts):
         found = integer_counts(query, bound, store)
+    elif isinstance(query, BoundedSums | GroupSums):
+        found = integer_sums(query, bound, store)
     else:
         # As the responder does: the rows are brought to the query's coordinates first.
         rows = store if query.matrix is None else store.map(query.matrix)

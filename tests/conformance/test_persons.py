@@ -41,6 +41,7 @@ from tacit.privacy.relation import Relation
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.store import Store
+from tests.conformance.mean_queries import MEANS
 
 MOST = 3
 THETA = np.array([1.5, -0.7, 0.4])
@@ -68,6 +69,7 @@ QUERIES: dict[str, Query] = {
     "residuals": ResidualSize(THETA, 0.7),
     "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
     "trace": CurvatureTrace(THETA, 1.8),
+    **MEANS,
 }
 IntegerSum = Callable[[Query, int, Store], list[int]]
 BOUNDS = [(0.0, 100.0), (100.0, 101.0), (-1e-6, 1e6)]

@@ -17,11 +17,12 @@ NEWTON_FORMS = ("newton", "majorised-newton")
 
 RIGID: dict[str, list[dict[str, Any]]] = {
     "moments": [],
+    "adassp": [],
     "objective-perturbation": [{"max_passes": None}],
     "double-noise-newton": [{}],
     "output-perturbation": [{"max_passes": None}],
 }
-"""Solvers that take no penalty and no output, with what they need; moments are not for labels."""
+"""Solvers that take no penalty and no output, with what they need; moments and adassp are not for labels."""
 FREE: list[dict[str, Any]] = [
     {"solver": solver, "output": None} for solver in SOLVERS if solver not in {*RIGID, *NEWTON_FORMS}
 ]

@@ -12,12 +12,14 @@ from tacit.contract.query import (
     KIND_OF,
     LARGEST,
     PART,
+    BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
     GradientNorm,
     GradientSum,
+    GroupSums,
     Measure,
     NoisyMinimum,
     PerturbedMinimum,
@@ -28,6 +30,7 @@ from tacit.contract.query import (
     Weights,
     missing_for_perturbation,
 )
+from tacit.design.expression import Cell, Interval, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
 from tacit.losses.loss import Code, Loss
@@ -49,7 +52,7 @@ NUMBERS = {"lowest", "highest", "start"}
 
 
 def test_every_query_has_a_kind() -> None:
-    assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts}
+    assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts, BoundedSums, GroupSums}
     assert set(KIND_OF.values()) == set(QueryKind)
 
 
@@ -178,3 +181,15 @@ def test_counts_have_an_interval_for_every_column() -> None:
     ):
         with pytest.raises(SettingError, match="lower and an upper"):
             ColumnCounts(columns, lower, upper)
+
+
+def test_sums_of_statistics_have_a_size_and_something_to_sum() -> None:
+    cell = Cell("x", 0, 1.0)
+    statistic = Statistic("x", cell, Interval(0.0, 1.0))
+    assert BoundedSums((statistic,) * 3).size == 3
+    assert GroupSums((statistic,) * 3, cell, 2).size == 4
+    assert GroupSums((), cell, 2).size == 1
+    with pytest.raises(SettingError, match="At least one"):
+        BoundedSums(())
+    with pytest.raises(SettingError, match="a group"):
+        GroupSums((), cell, 0)

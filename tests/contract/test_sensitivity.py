@@ -66,3 +66,20 @@ def test_queries_refuse_parameters_that_could_overflow(bad: float) -> None:
         SecondMoments(1.0, np.full((2, 2), bad))
     with pytest.raises(SettingError):
         SecondMoments(0.0)
+
+
+def test_t04_factors_of_means() -> None:
+    """Twice the bound in each mean where a record is replaced; groups cost nothing, and their counts little."""
+    for relation in Relation:
+        replaced = relation is Relation.REPLACE_ONE
+        for size in (1, 2, 7):
+            assert squared_sensitivity(QueryKind.MEANS, 10, relation, size) == (400 if replaced else 100) * size
+            groups = squared_sensitivity(QueryKind.GROUP_MEANS, 10, relation, size)
+            assert groups == (max(4 * size - 4, 2 * size) * 100 if replaced else 100 * size)
+    with pytest.raises(ValueError, match="Only counts and means"):
+        squared_sensitivity(QueryKind.GRADIENT, 10, Relation.REPLACE_ONE, 2)
+
+
+def test_means_are_refused_where_rounding_would_drown_them() -> None:
+    assert is_resolved(QueryKind.MEANS, 32, 1)
+    assert not is_resolved(QueryKind.GROUP_MEANS, 31, 1)

@@ -8,16 +8,20 @@ import pytest
 import scipy.sparse as sp
 
 from tacit.contract.plan import Penalty, Plan
+from tacit.contract.query import BoundedSums
 from tacit.design.design import Design, matrix_design
+from tacit.design.expression import Cell, Interval, Statistic
 from tacit.design.response import Binary
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
-from tacit.errors import DataError, SchemaError, SettingError
+from tacit.errors import DataError, PlanViolation, SchemaError, SettingError
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
+from tacit.solvers.statistical_queries import QueryShape
+from tacit.solvers.statistical_queries import plan as plan_statistics
 
 N = 200
 
@@ -172,3 +176,20 @@ def test_a_refused_table_leaves_nothing_behind() -> None:
 def test_an_unknown_column_is_named() -> None:
     with pytest.raises(SchemaError, match="'z'"):
         open_table().admit(design("z"), invalid_rows="error", exact=False)
+
+
+def test_a_session_answers_its_plan_once_and_keeps_the_release() -> None:
+    statistic = Statistic("x0", Cell("x0", 0, 1.0), Interval(-1.0, 1.0))
+    facts = PublicFacts(design(), N, Relation.REPLACE_ONE, "row", Budget(epsilon=1.0, delta=1e-6), Penalty())
+    planned = plan_statistics(facts, (QueryShape(1),))
+    table = open_table()
+    with pytest.raises(SettingError, match="admitted"), table.session(planned, seed=None):
+        pass
+    chosen = table.admit_by(design(), lambda n: planned, refusals=Refusals("error"), seed=None, exact=True)
+    assert chosen == planned
+    with table.session(planned, seed=None) as session:
+        assert session.gate.ask(BoundedSums((statistic,))).noise_scale > 0
+        with pytest.raises(PlanViolation, match="used up"):
+            session.gate.ask(BoundedSums((statistic,)))
+    with pytest.raises(SettingError, match="admitted"), table.session(planned, seed=None):
+        pass

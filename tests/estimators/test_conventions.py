@@ -30,8 +30,14 @@ ZOO: dict[str, dict[str, Any]] = {
     "QuantileRegressor": {"y_bounds": (-10, 10)},
     "PoissonRegressor": {"y_max": 100},
     "GaussianMean": {},
+    "Covariance": {},
+    "GaussianNB": {},
 }
 """Every estimator, and what it must be told besides epsilon and bounds."""
+CLASSIFIERS = {"LogisticRegression", "LinearSVC", "GaussianNB"}
+WITHOUT_RESPONSE = {"GaussianMean", "Covariance"}
+PREDICTING = [name for name in ZOO if name not in WITHOUT_RESPONSE]
+LINEAR = [name for name in PREDICTING if name != "GaussianNB"]
 
 OTHER_WORDS = "the refusal is right, its words are Tacit's own"
 NO_COUNTS = "fits counts that are fractions, which are refused"
@@ -71,7 +77,7 @@ def data(name: str, n: int = 600) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 10, (n, 3))
     z = (X - 5) @ [0.5, -0.3, 0.2]
-    if name in {"LogisticRegression", "LinearSVC"}:
+    if name in CLASSIFIERS:
         return X, (z + rng.logistic(size=n) > 0).astype(int)
     if name == "PoissonRegressor":
         return X, rng.poisson(np.exp(z / 3))
@@ -79,7 +85,7 @@ def data(name: str, n: int = 600) -> tuple[Any, Any]:
 
 
 def fitted_numbers(model: Any) -> bytes:
-    names = ("coef_", "intercept_", "mean_")
+    names = ("coef_", "intercept_", "mean_", "covariance_", "class_prior_", "theta_", "var_")
     return b"".join(np.asarray(getattr(model, name)).tobytes() for name in names if hasattr(model, name))
 
 
@@ -110,9 +116,8 @@ def test_parameters_round_trip(name: str) -> None:
     assert set(model.get_params()) == set(inspect.signature(type(model)).parameters)
     assert twin.set_params(epsilon=0.5).epsilon == 0.5
     assert model.epsilon == 2.0
-    classifier = name in {"LogisticRegression", "LinearSVC"}
-    assert is_classifier(model) == classifier
-    assert is_regressor(model) == (not classifier and name != "GaussianMean")
+    assert is_classifier(model) == (name in CLASSIFIERS)
+    assert is_regressor(model) == (name not in CLASSIFIERS | WITHOUT_RESPONSE)
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -136,7 +141,7 @@ def test_a_fitted_model_survives_copies_and_a_clone_is_not_fitted(name: str) -> 
         check_is_fitted(clone(model))
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if name != "GaussianMean"])
+@pytest.mark.parametrize("name", LINEAR)
 def test_in_a_pipeline_and_a_search(name: str) -> None:
     X, y = data(name)
     half = FunctionTransformer(lambda values: values / 2).set_output(transform="default")
@@ -148,7 +153,7 @@ def test_in_a_pipeline_and_a_search(name: str) -> None:
     assert set(search.best_params_) == {"l2"}
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if name != "GaussianMean"])
+@pytest.mark.parametrize("name", PREDICTING)
 def test_frames_fit_and_predict_like_their_matrix(name: str) -> None:
     X, y = data(name)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -172,10 +177,10 @@ def test_sparse_matrices_fit_and_predict_like_their_arrays(name: str, kind: Any)
     free, exact = (make(name, epsilon=np.inf) for _ in range(2))
     free.fit(kind(X), y)
     exact.fit(X, y)
-    if name == "GaussianMean":
-        np.testing.assert_allclose(free.mean_, exact.mean_, atol=1e-9)
+    numbers = np.frombuffer(fitted_numbers(free)), np.frombuffer(fitted_numbers(exact))
+    np.testing.assert_allclose(*numbers, atol=1e-6)
+    if name in WITHOUT_RESPONSE:
         return
-    np.testing.assert_allclose(free.coef_, exact.coef_, atol=1e-6)
     np.testing.assert_allclose(free.predict(kind(X)).astype(float), free.predict(X), rtol=1e-9)
     assert make(name).fit(kind(X), y).certificate_.document["loss"]
 
@@ -190,7 +195,7 @@ def test_t36_missing_bounds_and_budgets_are_refused(name: str) -> None:
         make(name, epsilon=None).fit(X, y)
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if name != "GaussianMean"])
+@pytest.mark.parametrize("name", PREDICTING)
 def test_files_and_named_responses_are_for_glm(name: str) -> None:
     X, _ = data(name)
     with pytest.raises(DataError, match="glm"):
@@ -229,8 +234,10 @@ def test_t38_a_fitted_model_holds_what_was_released_and_no_more(name: str) -> No
     own = {"coef_", "intercept_"}
     if is_classifier(model):
         own |= {"classes_"}
-    if name == "GaussianMean":
-        own = {"mean_", "location_", "covariance_"}
+    if name == "GaussianNB":
+        own = {"classes_", "class_prior_", "theta_", "var_"}
+    if name in WITHOUT_RESPONSE:
+        own = {"mean_", "location_", "covariance_"} | ({"correlation_"} if name == "Covariance" else set())
     assert added == shared | own
 
 
@@ -259,7 +266,7 @@ def test_t08_the_order_of_the_records_changes_no_bit(name: str) -> None:
 def test_unprotected_methods_are_named_in_the_docstring(name: str) -> None:
     text = " ".join((inspect.getdoc(getattr(tacit, name)) or "").split())
     assert "differentially private" in text
-    if name != "GaussianMean":
+    if name not in WITHOUT_RESPONSE:
         assert "`predict` and `score` on private records are not private" in text
 
 

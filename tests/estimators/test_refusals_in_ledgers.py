@@ -17,7 +17,9 @@ from scipy import sparse
 
 import tacit
 from tacit import (
+    Covariance,
     GaussianMean,
+    GaussianNB,
     HuberRegressor,
     Ledger,
     LinearRegression,
@@ -61,6 +63,9 @@ ESTIMATORS: dict[str, tuple[Callable[..., Any], Any]] = {
     "quantile": (lambda **s: QuantileRegressor(**COMMON, y_bounds=(-1, 1), **s), NUMBERS),
     "poisson": (lambda **s: PoissonRegressor(**COMMON, y_max=8, **s), COUNTS),
     "mean": (lambda **s: GaussianMean(**COMMON, **s), None),
+    "covariance": (lambda **s: Covariance(**COMMON, **s), None),
+    "naive bayes": (lambda **s: GaussianNB(**COMMON, classes=[0, 1], **s), LABELS),
+    "adassp": (lambda **s: LinearRegression(**{**COMMON, **s, "y_bounds": (-1, 1), "solver": "adassp"}), NUMBERS),
 }
 
 

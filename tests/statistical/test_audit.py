@@ -21,6 +21,7 @@ from tacit.contract.query import KIND_OF, GradientSum, Query, QueryKind, SecondM
 from tacit.contract.sensitivity import Price, event_of, price_for
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.relation import Relation
+from tests.conformance.mean_queries import MEANS
 from tests.rows.memory_stores import memory_store
 
 RUNS = 6000
@@ -46,6 +47,21 @@ PAIRS: dict[str, tuple[Query, Relation, list[float], list[float], Any]] = {
         lambda value: value[0, 0] - value[1, 1],
     ),
     "moments, add-remove": (MOMENTS, Relation.ADD_REMOVE, [*FIRST, 0.0], [], lambda value: value[0, 0]),
+    "mean, replace-one": (
+        MEANS["mean"],
+        Relation.REPLACE_ONE,
+        [1.0, 0.0, 1.0, 0.0],
+        [-1.0, 0.0, 1.0, 0.0],
+        lambda value: value[0],
+    ),
+    "mean, add-remove": (MEANS["mean"], Relation.ADD_REMOVE, [1.0, 0.0, 1.0, 0.0], [], lambda value: value[0]),
+    "groups, replace-one": (
+        MEANS["shares of groups"],
+        Relation.REPLACE_ONE,
+        [0.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0, 1.0],
+        lambda value: value[0, 0] - value[1, 0],
+    ),
 }
 OTHERS = [[0.3, -0.2, 1.0, 1.0], [-0.5, 0.1, 1.0, 0.0]]
 """Records of both tables."""

@@ -119,7 +119,7 @@ class ScriptedGate:
             case CurvatureAndScore():
                 pair = np.stack([self._matrix(query.row_bound), self._matrix(query.row_bound)])
                 return self._noised(pair * count, query.row_bound**2 * count * script.noise)
-        width = len(getattr(query, "theta", ())) or len(query.matrix)  # type: ignore[arg-type]
+        width = len(getattr(query, "theta", ())) or len(getattr(query, "matrix", ()))
         size = 1 if type(query).__name__ == "CurvatureTrace" else width
         return self._noised(self.rng.normal(size=size) * script.gradient * 9, script.noise)
 

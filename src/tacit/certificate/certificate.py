@@ -23,6 +23,7 @@ from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import (
     LARGEST_BITS,
+    SIZED,
     AnyPrice,
     GammaPrice,
     LaplacePrice,
@@ -249,8 +250,8 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     require(entry["query"] in list(QueryKind), f"{place}: unknown query; a newer version may have written it")
     require(0 <= entry["times"] < LARGEST_COUNT, f"{place}: times is not a count")
     kind, size = QueryKind(entry["query"]), entry["size"]
-    largest = LARGEST_COUNT if kind is QueryKind.COUNTS else 2
-    require(1 <= size < largest, f"{place}: size is not a number of counts")
+    largest = LARGEST_COUNT if kind in SIZED else 2
+    require(1 <= size < largest, f"{place}: size is not a number of counts or means")
     price = None if entry["event"] is None else _read_price(entry, kind, place)
     derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
     premises = f"does not follow from the bound, the noise, the count and the relation {relation}"

@@ -76,6 +76,8 @@ class Purpose(StrEnum):
     CURVATURE_TRACE = "trace of the curvature"
     DIRECTION = "direction"
     ROW_SUM = "sum of the rows"
+    STATISTIC = "statistical query"
+    CROSS_MOMENTS = "moments of rows and response"
 
 
 @dataclass(frozen=True)

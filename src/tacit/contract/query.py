@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.design.expression import Cell, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
@@ -42,6 +43,8 @@ class QueryKind(StrEnum):
     SECOND_MOMENTS = "second-moments"
     COUNTS = "counts"
     SANDWICH = "sandwich"
+    MEANS = "means"
+    GROUP_MEANS = "group-means"
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
     NOISY_MINIMUM = "noisy-minimum"
@@ -310,8 +313,50 @@ class CurvatureTrace(_Bounded):
     loss: Loss = classification.LOGISTIC
 
 
+@dataclass(frozen=True)
+class BoundedSums:
+    """Sums over records of bounded statistics, each mapped from its interval to [-1, 1] and clipped there.
+
+    An invalid record adds 0, as one in the middle of every interval does. A person adds the mean over their records.
+    """
+
+    statistics: tuple[Statistic, ...]
+
+    def __post_init__(self) -> None:
+        if not self.statistics:
+            raise SettingError("At least one statistic is summed.")
+
+    @property
+    def size(self) -> int:
+        """Number of sums that one record enters."""
+        return len(self.statistics)
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """For each of the `groups` levels of a column, its number of records and the sums of `BoundedSums` over them.
+
+    A record adds to its own group alone. The answer is (group, 1 + statistic), the counts first.
+    """
+
+    statistics: tuple[Statistic, ...]
+    group: Cell
+    groups: int
+
+    def __post_init__(self) -> None:
+        if self.groups < 1:
+            raise SettingError("There must be a group.")
+
+    @property
+    def size(self) -> int:
+        """Number of sums that one record enters, the count included."""
+        return 1 + len(self.statistics)
+
+
+WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
+"""Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | PerturbedMinimum | NoisyMinimum | DampedDirection
+Query = Sum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     SecondMoments: QueryKind.SECOND_MOMENTS,
@@ -320,6 +365,8 @@ KIND_OF: Mapping[type, QueryKind] = {
     ResidualSize: QueryKind.COUNTS,
     GradientNorm: QueryKind.COUNTS,
     CurvatureTrace: QueryKind.COUNTS,
+    BoundedSums: QueryKind.MEANS,
+    GroupSums: QueryKind.GROUP_MEANS,
     PerturbedMinimum: QueryKind.MINIMUM,
     NoisyMinimum: QueryKind.NOISY_MINIMUM,
     DampedDirection: QueryKind.DIRECTION,

@@ -2,10 +2,11 @@
 
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces: ‖q_i‖₂ ≤ S for
 gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a person has several
-records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts. A
-direction is no sum: S is what its integers can move by, whatever the relation. A noisy minimum is none either: S is
-what one record more or less can move its integers by. What one record (or person) can change
-in the sum is then a theorem about integers (proofs/mechanisms):
+records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts, and
+|q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
+k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the
+relation. A noisy minimum is none either: S is what one record more or less can move its integers by. What one record
+(or person) can change in the sum is then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
@@ -14,6 +15,8 @@ in the sum is then a theorem about integers (proofs/mechanisms):
     second moment  2S²   (Frobenius)        S²   (Frobenius)
     sandwich       2S²   (Frobenius)        S²   (Frobenius)
     k counts       k S²                     k S²
+    k means        4k S²                    k S²
+    k group means  max(4(k - 1), 2k) S²     k S²
     direction      S²                       S²
     noisy minimum  (2S)² = 4S²              S²   (not add-remove)
     =============  =======================  =========================
@@ -65,9 +68,15 @@ _REPLACE_ONE = {
     QueryKind.SECOND_MOMENTS: 2,
     QueryKind.SANDWICH: 2,
     QueryKind.COUNTS: 1,
+    QueryKind.MEANS: 4,
+    QueryKind.GROUP_MEANS: 4,
     QueryKind.DIRECTION: 1,
     QueryKind.NOISY_MINIMUM: 4,
 }
+SIZED = frozenset({QueryKind.COUNTS, QueryKind.MEANS, QueryKind.GROUP_MEANS})
+"""Kinds whose answers have a size k."""
+SMALLEST_MEAN_BOUND = 32
+"""Rounding then moves a record's value by at most 1/64 of half its interval."""
 _FACTORS = {
     Relation.REPLACE_ONE: _REPLACE_ONE,
     Relation.ZERO_OUT: dict.fromkeys(_REPLACE_ONE, 1),
@@ -166,10 +175,13 @@ def is_price_of(price: PerturbedPrice, loss: Loss, classes: int) -> bool:
 def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: int = 1) -> int:
     """Largest squared L2 (Frobenius) change of the integer sum between neighbours.
 
-    `size` is the number k of counts, and 1 for the other kinds.
+    `size` is the number k of counts or means, and 1 for the other kinds.
     """
-    if size != 1 and kind is not QueryKind.COUNTS:
-        raise ValueError("Only counts have a size.")
+    if size != 1 and kind not in SIZED:
+        raise ValueError("Only counts and means have a size.")
+    if kind is QueryKind.GROUP_MEANS and relation is Relation.REPLACE_ONE:
+        # Within a group its count stays; between two groups nothing cancels.
+        return max(4 * (size - 1), 2 * size) * bound * bound
     return _FACTORS[relation][kind] * size * bound * bound
 
 
@@ -259,7 +271,7 @@ def price_for(
 ) -> Price:
     """Finest price whose event costs at most `mu_squared`.
 
-    `width` is the number of coordinates that a record's integers have, `size` that of counts.
+    `width` is the number of coordinates that a record's integers have, `size` that of counts or means.
 
     Guarantee: `event_of(kind, price, relation, size).mu_squared <= mu_squared`, in exact rationals.
     """
@@ -283,6 +295,8 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     """Whether the bound is well above the rounding of `width` coordinates."""
     if kind is QueryKind.COUNTS:
         return bound >= 1
+    if kind in SIZED:
+        return bound >= SMALLEST_MEAN_BOUND
     plain = {QueryKind.GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
     norm = bound if kind in plain else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)

@@ -67,6 +67,14 @@ class Indicator:
 
 
 @dataclass(frozen=True)
+class LevelCode:
+    """The index of the column's level among the declared ones: not a feature, but what expressions compare."""
+
+    column: str
+    kind: ClassVar[str] = "level-code"
+
+
+@dataclass(frozen=True)
 class Power:
     """A fixed whole power of a numeric column."""
 
@@ -156,15 +164,15 @@ class Missing:
     kind: ClassVar[str] = "missing"
 
 
-Factor = Numeric | Indicator | Power | Transform | Spline | Between | Missing
+Factor = Numeric | Indicator | LevelCode | Power | Transform | Spline | Between | Missing
 
 
 def require_declared(factor: Factor, levels: Mapping[str, Sequence[str]], cells: Mapping[str, Cell]) -> None:
     """Refuse a factor that needs more than is declared of its column."""
     # Indicators leave out the reference level; without levels no undeclared label could be told from it.
-    if isinstance(factor, Indicator) and factor.column not in levels:
+    if isinstance(factor, Indicator | LevelCode) and factor.column not in levels:
         raise SchemaError(f"The levels of {quoted(factor.column)} are not declared.")
-    if isinstance(factor, Indicator | Numeric):
+    if isinstance(factor, Indicator | LevelCode | Numeric):
         return
     cell = cells.get(factor.column)
     if not isinstance(cell, NumericCell):

@@ -90,6 +90,14 @@ def require_declared(what: str, how: str) -> None:
         raise SettingError(f"Inside a ledger {what} must be declared with {how}: {why}.")
 
 
+def require_no_key() -> None:
+    """Refuse, inside a ledger's block with a key, answers that no request can stand for."""
+    ledger = active_ledger()
+    if ledger is not None and ledger.key is not None:
+        why = "what a program will ask cannot be told before it asks, so that no key can stand for it"
+        raise LedgerError(f"{why}. Nothing was spent. Ask outside of a block with a key")
+
+
 @dataclass(frozen=True)
 class Charged:
     """A durable charge whose answer has not left yet, or was stored under its key before."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.gate import OpenGate, PlannedGate
-from tacit.engine.ledger_use import Refusals, charge, require_declared, require_price
+from tacit.engine.ledger_use import Refusals, charge, require_declared, require_no_key, require_price
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.query_responder import Responder, subsample_draw
@@ -26,6 +27,15 @@ from tacit.rows.storage.store import Store
 from tacit.solvers.choice import plan_warnings
 from tacit.solvers.counting import count_records
 from tacit.solvers.locating import locate
+
+
+@dataclass
+class Session:
+    """A gate to admitted records, the plan it follows, and at last what was released through it."""
+
+    gate: Gate
+    plan: Plan
+    release: Release | None = None
 
 
 class Table:
@@ -88,15 +98,8 @@ class Table:
         Guarantee: what public facts can refuse is refused before the first record is read. Warnings are of public facts
         alone, and come before anything is spent.
         """
-        plan = plan_for(known := self.known_records(design))
-        require_price(plan, private=plan.private and seed is None)
-        cautions, exact = plan.cautions(), not plan.private
-        with refusals.logged():
-            self.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=seed)
-        if known is None:
-            plan = plan_for(self.records)
-            cautions = plan.cautions()
-        warned = [*warned, *plan_warnings(plan)]
+        plan = self.admit_by(design, plan_for, refusals=refusals, seed=seed)
+        cautions, warned = plan.cautions(), [*warned, *plan_warnings(plan)]
         if plan.design.width > plan.records:
             many = "many fit equally well, and this is one of them. Use fewer columns, or l2=…"
             warned.append(f"There are more coefficients ({plan.design.width}) than records: {many}")
@@ -107,6 +110,26 @@ class Table:
         if on_plan is not None:
             on_plan(plan)
         return self.run(plan, seed=seed)
+
+    def admit_by(
+        self,
+        design: Design,
+        plan_for: Callable[[int | None], Plan],
+        *,
+        refusals: Refusals,
+        seed: int | None,
+        exact: bool | None = None,
+    ) -> Plan:
+        """Plan, admit the records, and plan again where only reading them could tell their number.
+
+        `exact` says whether rows are kept in float64 and none are sampled; None: where there is no noise.
+        """
+        plan = plan_for(known := self.known_records(design))
+        require_price(plan, private=plan.private and seed is None)
+        with refusals.logged():
+            whole = not plan.private if exact is None else exact
+            self.admit(design, invalid_rows=refusals.invalid_rows, exact=whole, seed=seed)
+        return plan_for(self.records) if known is None else plan
 
     def admit(self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
@@ -135,23 +158,51 @@ class Table:
         # Before anything is charged: a wide sparse table cannot be mapped.
         if plan.solver.maps_rows:
             store.require_mappable()
-        private = plan.private and seed is None
-        charged = charge(plan, private=private, data=self._data)
+        charged = charge(plan, private=plan.private and seed is None, data=self._data)
         stored = None if charged is None else charged.stored_release(plan)
         if stored is not None:
             self.close()
             return stored
-        warning = refit_warning(self._data, charged=charged is not None) if private else None
-        if warning is not None:
-            warnings.warn(warning, RefitWarning, stacklevel=5)
+        self._warn_of_refits(plan, seed, charged=charged is not None)
         # A table is run once: a second run is refused before it is charged.
         self._store = None
-        release = self._run(store, plan, seed)
+        with self._opened(store, plan, seed) as (gate, found_plan):
+            found = found_plan.solver.run(gate, found_plan)
+        theta, rest = found.theta, (found.sandwich, found.moments, found.decrements)
+        release = Release(found_plan, theta, seed is not None, *rest)
         if charged is not None:
             charged.settle(release)
         return release
 
-    def _run(self, store: Store, plan: Plan, seed: int | None) -> Release:
+    @contextmanager
+    def session(self, plan: Plan, *, seed: int | None) -> Iterator[Session]:
+        """Open a plan over the admitted records, for queries that a program asks one after the other.
+
+        Guarantee: as for `run`. The whole plan is charged before the first answer, however few are asked for. With a
+        ledger's key it is refused: what a program will ask cannot be told before.
+        """
+        store = self._admitted()
+        require_no_key()
+        charged = charge(plan, private=plan.private and seed is None, data=self._data)
+        self._warn_of_refits(plan, seed, charged=charged is not None)
+        self._store = None
+        with self._opened(store, plan, seed) as (gate, found_plan):
+            session = Session(gate, found_plan)
+            try:
+                yield session
+            finally:
+                if charged is not None and session.release is not None:
+                    charged.settle(session.release)
+
+    def _warn_of_refits(self, plan: Plan, seed: int | None, *, charged: bool) -> None:
+        private = plan.private and seed is None
+        warning = refit_warning(self._data, charged=charged) if private else None
+        if warning is not None:
+            warnings.warn(warning, RefitWarning, stacklevel=6)
+
+    @contextmanager
+    def _opened(self, store: Store, plan: Plan, seed: int | None) -> Iterator[tuple[Gate, Plan]]:
+        """Yield a gate to the records, and the plan with what had to be found first."""
         with Responder(store, private=plan.private, seed=seed) as responder:
             gate: Gate
             if plan.private:
@@ -166,8 +217,7 @@ class Table:
                 responder.prepare_with(plan.design)
             if plan.counting:
                 plan = count_records(gate, plan)
-            found = plan.solver.run(gate, plan)
-        return Release(plan, found.theta, seed is not None, found.sandwich, found.moments, found.decrements)
+            yield gate, plan
 
     def close(self) -> None:
         """Forget the records."""

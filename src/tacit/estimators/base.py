@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Self
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
+from tacit.contract.release import Release
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Absent, Response
 from tacit.documents.dataclass_json import to_plain
@@ -30,6 +31,8 @@ from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
 from tacit.losses.loss import Loss
+from tacit.solvers.choice import make_plan
+from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
 class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
@@ -50,7 +53,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         response = self._response("y", None)
         design = self._design([f"x{j}" for j in range(d)], response, columns={}, sparse=False)
         unit = "row" if self.max_rows_per_unit is None else UNIT
-        return self._settings(unit).plan(design, n, self._loss(response))
+        return self._settings(unit).plan(design, n, self._loss(response), self._planned)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
         """Fit to private records and release the coefficients.
@@ -130,14 +133,15 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 design_of = partial(self._design, names, columns=columns, sparse=hasattr(X, "tocsr"))
                 if stand_ins:
                     cases = [(design_of(each), self._loss(each)) for each in stand_ins]
-                    settings.first_plan(cases, table.known_records(cases[0][0]))
+                    settings.first_plan(cases, table.known_records(cases[0][0]), self._planned)
                 response = self._response(table.response or "y", table)
                 design, loss = design_of(response), self._loss(response)
                 facts = settings.facts(table, refusals.invalid_rows, units=UNIT in given)
                 facts += [*self._design_facts(design), *self._facts(response), *declared.facts(given)]
-                release = table.fit(
+                # No frame of its own: warnings of the table point to the caller of `fit`.
+                release = self._fitter(table)(
                     design,
-                    lambda n: settings.first_plan([(design, loss)], n).with_facts(*facts),
+                    lambda n: settings.first_plan([(design, loss)], n, self._planned).with_facts(*facts),
                     refusals=refusals,
                     seed=settings.seed,
                     warned=declared.warnings(given),
@@ -147,6 +151,14 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         self.__dict__.pop("certificate_", None)
         self._store(release.coefficients(), release.plan.design)
         return self
+
+    def _planned(self, facts: PublicFacts, options: SolverOptions) -> Plan:
+        """Price the fit."""
+        return make_plan(facts, options)
+
+    def _fitter(self, table: Table) -> Callable[..., Release]:
+        """Return what reads the records and releases, with the parameters of `Table.fit`."""
+        return table.fit
 
     @abstractmethod
     def _response(self, name: str, table: Table | None) -> Response:

@@ -80,7 +80,7 @@ def glm(
     solver
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient", "gradient",
         "output-perturbation", "objective-perturbation" or "objective-perturbation-kst"; for "binomial" also
-        "double-noise-newton", for "gaussian" also "moments". Only the first has intervals.
+        "double-noise-newton", for "gaussian" also "moments" and "adassp". Only the first has intervals.
     progress
         Called with (done, total, label) after each public step.
     on_plan

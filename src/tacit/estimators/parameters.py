@@ -77,7 +77,7 @@ class CommonParameters:
     solver
         "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton",
         "output-perturbation", "objective-perturbation", "objective-perturbation-kst"; for two classes also
-        "double-noise-newton"; for least squares also "moments".
+        "double-noise-newton"; for least squares also "moments" and "adassp".
     max_weight
         Public largest weight of a record, for `sample_weight`; larger ones are capped.
     max_rows_per_unit

@@ -243,8 +243,35 @@ class PoissonRegressor(Regressor):
         return [PublicFact("y_max", self.y_max, "declared")]
 
 
+class ColumnMoments(Model):
+    """Mean and covariance of the columns of a table, which has no response."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
+        """Release the moments of private records; y is ignored, the rest is `LogisticRegression`'s."""
+        del y
+        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+
+    def _response(self, _name: str, _table: Table | None) -> Response:
+        return Absent()
+
+    def _loss(self, _response: Response) -> Loss:
+        return regression.DISTANCE
+
+    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
+        """Second moments less the squared mean, without negative eigenvalues, are a covariance."""
+        self.mean_ = self.location_ = coefficients
+        self.covariance_: Any = None
+        moments, count = self.release_.moments, len(design.columns)
+        if moments is not None:
+            mean = self.release_.theta[:count]
+            values, vectors = np.linalg.eigh(moments[:count, :count] - np.outer(mean, mean))
+            scales = np.array([column.scale for column in design.columns])
+            root = scales[:, None] * (vectors * np.sqrt(np.maximum(values, 0.0)))
+            self.covariance_ = np.asarray(root @ root.T)
+
+
 @estimator
-class GaussianMean(Model):
+class GaussianMean(ColumnMoments):
     """Mean of the columns of a table under differential privacy.
 
     Minimises mean ½‖x - location‖².
@@ -264,29 +291,6 @@ class GaussianMean(Model):
     >>> bool(np.abs(model.mean_ - [0.5, 5.0]).max() < 0.2)
     True
     """
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
-        """Release the mean of private records; y is ignored, the rest is `LogisticRegression`'s."""
-        del y
-        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
-
-    def _response(self, _name: str, _table: Table | None) -> Response:
-        return Absent()
-
-    def _loss(self, _response: Response) -> Loss:
-        return regression.DISTANCE
-
-    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
-        """Second moments less the squared mean, without negative eigenvalues, are a covariance."""
-        self.mean_ = self.location_ = coefficients
-        self.covariance_: NDArray[np.float64] | None = None
-        moments, count = self.release_.moments, len(design.columns)
-        if moments is not None:
-            mean = self.release_.theta[:count]
-            values, vectors = np.linalg.eigh(moments[:count, :count] - np.outer(mean, mean))
-            scales = np.array([column.scale for column in design.columns])
-            root = scales[:, None] * (vectors * np.sqrt(np.maximum(values, 0.0)))
-            self.covariance_ = np.asarray(root @ root.T)
 
 
 def response_ends(bounds: Any) -> tuple[float, float]:

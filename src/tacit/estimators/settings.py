@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -56,7 +56,13 @@ class Settings:
         """Fewer records are refused: 2, or 0 where their number is private."""
         return 2 if self.relation.n_is_public else 0
 
-    def plan(self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC) -> Plan:
+    def plan(
+        self,
+        design: Design,
+        records: int | None,
+        loss: Loss = classification.LOGISTIC,
+        planner: Callable[[PublicFacts, SolverOptions], Plan] = make_plan,
+    ) -> Plan:
         """Plan the fit of a loss and a design; `records` is ignored where n is private."""
         if self.relation.n_is_public:
             records, largest_delta = whole("The number of records", records, 2), 1e-5
@@ -72,12 +78,17 @@ class Settings:
         budget = self.budget.with_delta(min(largest_delta, records**-1.1))
         facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
         without = self.intervals_by_default and not has_intervals(loss)
-        plan = make_plan(facts, replace(self.options, inference=False) if without else self.options)
+        plan = planner(facts, replace(self.options, inference=False) if without else self.options)
         if design.attached.unit is None and self.unit not in {"row", "record"}:
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
 
-    def first_plan(self, cases: Sequence[tuple[Design, Loss]], records: int | None) -> Plan:
+    def first_plan(
+        self,
+        cases: Sequence[tuple[Design, Loss]],
+        records: int | None,
+        planner: Callable[[PublicFacts, SolverOptions], Plan] = make_plan,
+    ) -> Plan:
         """Plan the first of some possible cases that has a plan.
 
         Guarantee: settings are refused if no case has a plan. Unknown n (`records` None) means each of `TRIED_RECORDS`.
@@ -87,7 +98,7 @@ class Settings:
         for number in (records,) if known else TRIED_RECORDS:
             for design, loss in cases:
                 try:
-                    return self.plan(design, number, loss)
+                    return self.plan(design, number, loss, planner)
                 except InputError as error:
                     refusals.append(error)
         raise refusals[0]

@@ -284,19 +284,25 @@ def _not_known(spelling: str) -> FormulaError:
 
 def read_call(spelling: str) -> Value:
     """What a piece of a formula says, or None where it says something else."""
+    text, quoted = without_quoted_names(spelling)
+    try:
+        return _value(ast.parse(text, mode="eval").body, quoted)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def without_quoted_names(spelling: str) -> tuple[str, dict[str, str]]:
+    """Replace names in backquotes by plain ones; return the text and what each stands for."""
     stand_in = "quoted"
     while stand_in in spelling:
         stand_in += "_"
     quoted: dict[str, str] = {}
 
     def hide(match: re.Match[str]) -> str:
-        quoted[f"{stand_in}{len(quoted)}"] = match[1]
+        quoted[f"{stand_in}{len(quoted)}_"] = match[1]
         return next(reversed(quoted))
 
-    try:
-        return _value(ast.parse(_QUOTED.sub(hide, spelling).strip(), mode="eval").body, quoted)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return _QUOTED.sub(hide, spelling).strip(), quoted
 
 
 def _value(node: ast.expr, quoted: Mapping[str, str]) -> Value:

@@ -10,6 +10,7 @@ pinball       of a quantile τ: (1 - τ) r for r ≥ h, -τ r for r ≤ -h, a pa
 """
 
 import math
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -21,6 +22,8 @@ Vector = NDArray[np.float64]
 
 SQUARED = Loss("squared", Code.SQUARED, lipschitz=math.inf, smoothness=1.0, degree=2)
 DISTANCE = Loss("squared-distance", Code.DISTANCE, lipschitz=1.0, smoothness=0.0, one_signed=True)
+SCATTER = replace(DISTANCE, name="squared-distance of products")
+"""Of the products x x' to their mean: what second moments minimise."""
 EFFICIENT = 1.345
 """Huber's threshold, in units of the error's deviation, with 95% efficiency if it is Gaussian."""
 RELATIVE_WIDTH = 0.3

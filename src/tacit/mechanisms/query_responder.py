@@ -12,7 +12,15 @@ from tacit.contract.query import Answer, Query
 from tacit.contract.sensitivity import AnyPrice, PerturbedPrice
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms import counts, gradient, moments, newton_direction, objective_perturbation, output_perturbation
+from tacit.mechanisms import (
+    counts,
+    gradient,
+    means,
+    moments,
+    newton_direction,
+    objective_perturbation,
+    output_perturbation,
+)
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
@@ -25,6 +33,8 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.ColumnCounts: counts.answer_counts,
     queries.ResidualSize: counts.answer_counts,
     queries.GradientNorm: counts.answer_counts,
+    queries.BoundedSums: means.answer_means,
+    queries.GroupSums: means.answer_means,
     queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
     queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,
@@ -70,13 +80,13 @@ class Responder:
         if isinstance(query, queries.SecondMoments) and self._settled is None:
             # Before coordinates are settled, rows are mapped as they are read and not kept.
             return query
-        matrix = None if isinstance(query, queries.ColumnCounts) else query.matrix
+        matrix = None if isinstance(query, queries.WITHOUT_COORDINATES) else query.matrix
         if matrix is not None and self._settled is None:
             self._store = self._store.recast(matrix)
             self._settled = matrix.tobytes()
         if (None if matrix is None else matrix.tobytes()) != self._settled:
             raise SettingError("The working coordinates were settled before and cannot change.")
-        return query if isinstance(query, queries.ColumnCounts) else replace(query, matrix=None)
+        return query if isinstance(query, queries.WITHOUT_COORDINATES) else replace(query, matrix=None)
 
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records by the bounds found; in float64 where no noise is added."""

@@ -83,6 +83,12 @@ class _LevelColumn:
                 raise SchemaError(f"{key} must be one of the declared levels, {why}; got {shown(plain)}.")
             object.__setattr__(self, key, level)
 
+    def index_of(self, level: object) -> int | None:
+        """Index of the declared level that this is in a file; None where there is none."""
+        identities = [_identity(declared) for declared in self.levels]
+        found = _identity(level) if isinstance(level, Level) else None
+        return identities.index(found) if found in identities else None
+
     @property
     def cell(self) -> LabelCell:
         """The rule for a cell."""

@@ -16,8 +16,11 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.response import Absent, Continuous, Count
 from tacit.errors import SettingError
+from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers import (
+    adassp,
+    covariance,
     double_noise,
     gradient,
     intercept_only,
@@ -115,7 +118,8 @@ def _is_within(plan: Plan, allowed: Fraction) -> bool:
 def _chosen(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Plan what comes after the bounds are known."""
     if isinstance(facts.design.response, Absent):
-        return mean.plan(facts, options, allowed)
+        scatter = facts.loss == regression.SCATTER
+        return (counted(covariance.plan) if scatter else mean.plan)(facts, options, allowed)
     return SOLVERS[options.solver](facts, options, allowed)
 
 
@@ -185,6 +189,7 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         "gradient": gradient.plan,
         "whitened-gradient": counted(_whitened),
         "moments": counted(moments.plan),
+        "adassp": counted(adassp.plan),
         "newton": counted(newton.plan),
         "majorised-newton": counted(newton.plan),
         "objective-perturbation": counted(objective_perturbation.plan),

@@ -310,6 +310,26 @@ class Mean:
 
 
 @dataclass(frozen=True)
+class AdaptiveRidge:
+    """Least squares from X'X and X'y with AdaSSP's ridge."""
+
+    study: ClassVar[str] = DERIVED
+    gram_share: Fraction = rule(Fraction(1, 2), "for X'X, as much as for X'y, as in the published form")
+    lift: float = rule(0.5, "least eigenvalue in noise norms: 1.5 of the published λ less the 1 that noise takes off")
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Second moments of the rows, the second time in whitened coordinates where these have less noise."""
+
+    study: ClassVar[str] = DERIVED
+    first_share: Fraction = rule(Fraction(1, 5), "for the first query, as for a mean")
+    row_factor: float = rule(3.0, "length of whitened rows, over √d_eff: few rows are shortened")
+    ridge: float = rule(0.08, "ridge in noise norms, times √d, as for a mean")
+    ridge_ends: tuple[float, float] = rule((0.3, 1.5), "ends of that ridge")
+
+
+@dataclass(frozen=True)
 class Whitening:
     """Second moments as coordinates."""
 
@@ -322,3 +342,4 @@ TABLES, WARNINGS, COUNTING, BOUNDS = Tables(), Warnings(), Counting(), Bounds()
 INTERCEPT_ONLY, DESCENT, LABELS = InterceptOnly(), Descent(), Labels()
 NEWTON_POLISH, STAGED, RESPONSE = NewtonPolish(), Staged(), Response()
 CORRECTIONS, MEAN, WHITENING = Corrections(), Mean(), Whitening()
+ADASSP, COVARIANCE = AdaptiveRidge(), Covariance()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tacit.compiling import compiled
 from tacit.design import factor as factors
 from tacit.design.design import Design
-from tacit.design.factor import Factor, Indicator, LabelCell, Missing, Numeric, NumericCell
+from tacit.design.factor import Factor, Indicator, LabelCell, LevelCode, Missing, Numeric, NumericCell
 from tacit.errors import DataError, SchemaError
 from tacit.rows.encoding.cells import NormalForm, level_codes, normal_form, quiet
 from tacit.rows.encoding.outcome import OutcomeEncoder
@@ -62,10 +62,11 @@ class FeatureReader:
         for factor in (factor for column in design.columns for factor in column.factors):
             name = factor.column
             factors.require_declared(factor, design.levels, design.cells)
-            if isinstance(factor, Indicator):
+            if isinstance(factor, Indicator | LevelCode):
                 if name not in codes:
                     codes[name] = {normal_form(level): code for code, level in enumerate(design.levels[name])}
-                places[factor] = _level_code(codes[name], factor.level, name)
+                if isinstance(factor, Indicator):
+                    places[factor] = _level_code(codes[name], factor.level, name)
             else:
                 numeric[name] = None
         declared = {name: tuple(design.levels[name]) for name in codes}
@@ -101,8 +102,9 @@ class FeatureReader:
         bases: dict[Any, Floats] = {}
 
         def value_of(factor: Factor) -> Floats | Flags:
-            if isinstance(factor, Indicator):
-                return np.equal(codes[factor.column], self.places[factor])
+            if isinstance(factor, Indicator | LevelCode):
+                own = codes[factor.column]
+                return np.equal(own, self.places[factor]) if isinstance(factor, Indicator) else own.astype(np.float64)
             place = position[factor.column]
             if isinstance(factor, Missing):
                 return absent[:, place]
