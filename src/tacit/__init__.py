@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
+    from tacit.estimators.own_loss import MarginClassifier as MarginClassifier
+    from tacit.estimators.own_loss import MarginRegressor as MarginRegressor
     from tacit.estimators.regressors import GaussianMean as GaussianMean
     from tacit.estimators.regressors import HuberRegressor as HuberRegressor
     from tacit.estimators.regressors import LinearRegression as LinearRegression
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
     from tacit.ledger.ledger import Ledger as Ledger
+    from tacit.losses.own import own_loss as own_loss
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
@@ -38,8 +41,10 @@ _NAMES = {
     "estimators.classifiers": "LinearSVC LogisticRegression",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
+    "estimators.own_loss": "MarginClassifier MarginRegressor",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
     "ledger.ledger": "Ledger",
+    "losses.own": "own_loss",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
     "report.coefficients": "plot plot_region",

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, Penalty, Plan, PublicFact
+from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, FullPenalty, Penalty, Plan, PublicFact
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.engine.ledger_use import CHOICES
@@ -117,7 +117,7 @@ def check_settings(
     relation: str | Relation = Relation.REPLACE_ONE,
     unit: str = "row",
     n_at_least: int | None = None,
-    solver: str = "auto",
+    solver: Any = "auto",
     output: str | None = None,
     iterations: int | None = None,
     step_size: float | None = None,
@@ -126,6 +126,9 @@ def check_settings(
     l2: float = 0.0,
     prior_mean: Sequence[float] | None = None,
     constraint: Any = None,
+    penalize_intercept: bool = False,
+    clip: float | None = None,
+    noise_multiplier: float | None = None,
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
@@ -137,17 +140,19 @@ def check_settings(
     by_default = inference is None
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
-        inference = free and solver in INTERVALS_BY_DEFAULT
-    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference))
+        inference = free and isinstance(solver, str) and solver in INTERVALS_BY_DEFAULT
+    options = SolverOptions(
+        solver, output, iterations, step_size, max_passes, bool(inference), clip=clip, noise_multiplier=noise_multiplier
+    )
     require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)
     return Settings(
-        budget=make_budget(epsilon, delta, budget),
+        budget=make_budget(epsilon, delta, budget, options),
         relation=Relation.parse(relation),
         unit=unit,
         n_at_least=None if n_at_least is None else whole("n_at_least", n_at_least, 2),
-        penalty=_penalty(l2, prior_mean, radius, constraint),
+        penalty=_penalty(l2, prior_mean, radius, constraint, intercept=penalize_intercept),
         options=options,
         invalid_rows=invalid_rows,
         seed=None if random_state is None else whole("random_state", random_state, 0),
@@ -161,8 +166,17 @@ def settings_of(given: Mapping[str, Any], **further: Any) -> Settings:
     return check_settings(**{name: value for name, value in {**given, **further}.items() if name in names})
 
 
-def make_budget(epsilon: float | None, delta: float | None, budget: Budget | None) -> Budget:
-    """One budget from epsilon and delta, or the budget that was given in their place."""
+def make_budget(
+    epsilon: float | None, delta: float | None, budget: Budget | None, options: SolverOptions | None = None
+) -> Budget:
+    """One budget from epsilon and delta, the budget that was given in their place, or what hand-set noise costs."""
+    if options is not None and options.noise_multiplier is not None:
+        if epsilon is None and budget is None:
+            mu = math.sqrt(options.iterations or 1) / options.noise_multiplier
+            # Rounded up, so that the exact cost is within it.
+            return Budget(mu=mu * (1 + 2.0**-50), delta=delta)
+        if make_budget(epsilon, delta, budget).is_infinite:
+            raise BudgetError("epsilon=inf asks for no noise: leave noise_multiplier out, or epsilon.")
     if budget is not None:
         if epsilon is not None or delta is not None:
             raise BudgetError("Give either budget=… or epsilon=… (and delta=…), not both.")
@@ -174,7 +188,9 @@ def make_budget(epsilon: float | None, delta: float | None, budget: Budget | Non
     return Budget(epsilon=epsilon, delta=delta)
 
 
-def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any) -> Penalty:
+def _penalty(
+    l2: float, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any, *, intercept: bool
+) -> Penalty:
     prior = None
     if prior_mean is not None:
         values = np.asarray(prior_mean, dtype=np.float64)
@@ -185,7 +201,10 @@ def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None
         raise SettingError("constraint must be one of tacit.constraints.region: Box, L1Ball, …")
     if radius is not None:
         radius = within("radius", radius, 1 / LARGEST_PENALTY, LARGEST_PENALTY)
-    return Penalty(within("l2", l2, 0.0, LARGEST_PENALTY), prior, radius, constraint)
+    l2 = within("l2", l2, 0.0, LARGEST_PENALTY)
+    # Where nothing is penalised, so is the intercept.
+    kind = FullPenalty if intercept and (l2 > 0.0 or radius is not None) else Penalty
+    return kind(l2, prior, radius, constraint)
 
 
 @dataclass(frozen=True)

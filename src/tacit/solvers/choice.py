@@ -32,7 +32,8 @@ from tacit.solvers import (
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
-from tacit.solvers.requirements import NO_INTERVALS, require
+from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
+from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
 from tacit.validate import one_of
@@ -50,10 +51,12 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     - Nothing but the arguments, which are public, enters the plan.
     """
     require_solver(options.solver)
+    require_gradient(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:
-        plan = assembled(facts, Exact(options.inference), ())
+        own = not isinstance(options.solver, str)
+        plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
     allowed = mu_squared_of(facts.budget)
@@ -69,9 +72,10 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     return plan
 
 
-def require_solver(name: str) -> None:
-    """Refuse a solver that there is not."""
-    one_of("solver", name, SOLVERS)
+def require_solver(solver: object) -> None:
+    """Refuse a solver that there is not, and an object that is none."""
+    if not is_own_solver(solver):
+        one_of("solver", solver, SOLVERS)
 
 
 def _is_within(plan: Plan, allowed: Fraction) -> bool:
@@ -86,6 +90,8 @@ def _chosen(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     """Plan what comes after the bounds are known."""
     if isinstance(facts.design.response, Absent):
         return mean.plan(facts, options, allowed)
+    if not isinstance(options.solver, str):
+        return counted(own_plan)(facts, options, allowed)
     return SOLVERS[options.solver](facts, options, allowed)
 
 
@@ -100,6 +106,8 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
+    if is_for_gradient(facts, options):
+        return gradient.plan(facts, options, allowed)
     if options.inference and facts.interval_signal(allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
     if options.inference:
