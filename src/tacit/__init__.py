@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.estimators.glm import glm as glm
     from tacit.estimators.own_loss import MarginClassifier as MarginClassifier
     from tacit.estimators.own_loss import MarginRegressor as MarginRegressor
+    from tacit.estimators.public_rows import public as public
     from tacit.estimators.regressors import GaussianMean as GaussianMean
     from tacit.estimators.regressors import HuberRegressor as HuberRegressor
     from tacit.estimators.regressors import LinearRegression as LinearRegression
@@ -42,6 +43,7 @@ _NAMES = {
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
     "estimators.own_loss": "MarginClassifier MarginRegressor",
+    "estimators.public_rows": "public",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
     "ledger.ledger": "Ledger",
     "losses.own": "own_loss",

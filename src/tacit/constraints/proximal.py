@@ -67,8 +67,8 @@ class Ball:
         if self.radius is None or self.distance(theta) <= self.radius:
             return theta
         if np.any(self.center):
-            middle = np.linalg.solve(self.matrix, np.broadcast_to(self.center, theta.shape))
-            return np.asarray(middle + Ball(self.radius, self.matrix).project(theta - middle))
+            origin = np.linalg.solve(self.matrix, np.broadcast_to(self.center, theta.shape))
+            return np.asarray(origin + Ball(self.radius, self.matrix).project(theta - origin))
         values, vectors = np.linalg.eigh(self.matrix.T @ self.matrix)
         # With several classes theta has one column each; the ball bounds all slopes together.
         values = np.maximum(values, 0.0).reshape(-1, *(1,) * (theta.ndim - 1))

@@ -75,6 +75,7 @@ class Purpose(StrEnum):
     CURVATURE_TRACE = "trace of the curvature"
     DIRECTION = "direction"
     ROW_SUM = "sum of the rows"
+    WRONG_LABELS = "wrong labels"
 
 
 @dataclass(frozen=True)

@@ -103,13 +103,17 @@ class Release:
     def path(self) -> Path:
         """The released iterates of a descent, and what was spent up to each of them."""
         if self.iterates is None:
-            raise SettingError(f'{self.plan.solver.name} keeps no path; solver="gradient" does, in the process that fits.')
+            raise SettingError(
+                f'{self.plan.solver.name} keeps no path; solver="gradient" does, in the process that fits.'
+            )
         plan, design, steps = self.plan, self.plan.design, self.plan.steps
         shift = design.shift() if self.iterates.ndim == 2 else 0.0
         mapped = [(np.asarray(design.to_user() @ theta + shift)).T.ravel() for theta in self.iterates]
         mu = np.full(len(mapped), math.inf)
         if plan.private:
-            costs = [event_of(it.kind, it.price, plan.relation, it.size).mu_squared for it in steps if it.price is not None]
+            costs = [
+                event_of(it.kind, it.price, plan.relation, it.size).mu_squared for it in steps if it.price is not None
+            ]
             spent = np.cumsum([cost for it, cost in zip(steps, costs, strict=True) for cost in [cost] * it.times])
             mu = np.array([math.sqrt(square) for square in spent[-len(mapped) :]])
         return Path(design.terms, np.array(mapped), mu, plan.budget.delta)

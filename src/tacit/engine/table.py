@@ -166,7 +166,9 @@ class Table:
             if plan.counting:
                 plan = count_records(gate, plan)
             found = plan.solver.run(gate, plan)
-        return Release(plan, found.theta, seed is not None, found.sandwich, found.moments, found.decrements, found.iterates)
+        return Release(
+            plan, found.theta, seed is not None, found.sandwich, found.moments, found.decrements, found.iterates
+        )
 
     def close(self) -> None:
         """Forget the records."""

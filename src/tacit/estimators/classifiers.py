@@ -154,7 +154,9 @@ class LinearSVC(Classifier):
     def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
         if len(labels) > 2:
             more = "for more use LogisticRegression, or declare two with classes=…"
-            raise SettingError(f"{type(self).__name__} separates two classes. Only binary classification is supported; {more}")
+            raise SettingError(
+                f"{type(self).__name__} separates two classes. Only binary classification is supported; {more}"
+            )
         return Binary.of(name, labels)
 
     def _loss(self, _response: Response) -> Loss:

@@ -18,8 +18,8 @@ from tacit.losses.own import OwnLoss
 class MarginClassifier(LinearSVC):
     """Linear classification of two classes by a loss of your own, under differential privacy.
 
-    Minimises the mean of loss(x·coef, label) + (l2 / 2)‖coef - prior_mean‖² by noisy gradients; the label is 0 or 1. The
-    class is the second one where x·coef is above 0.
+    Minimises the mean of loss(x·coef, label) + (l2 / 2)‖coef - prior_mean‖² by noisy gradients; the label is 0 or 1.
+    The class is the second one where x·coef is above 0.
 
     Guarantee
     ---------

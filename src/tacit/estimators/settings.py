@@ -56,8 +56,8 @@ class Settings:
         """Fewer records are refused: 2, or 0 where their number is private."""
         return 2 if self.relation.n_is_public else 0
 
-    def plan(self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC) -> Plan:
-        """Plan the fit of a loss and a design; `records` is ignored where n is private."""
+    def public_facts(self, design: Design, records: int | None, loss: Loss) -> PublicFacts:
+        """What a plan is made from; `records` is ignored where n is private."""
         if self.relation.n_is_public:
             records, largest_delta = whole("The number of records", records, 2), 1e-5
         elif self.n_at_least is None:
@@ -70,12 +70,20 @@ class Settings:
         if constraint is not None:
             constraint.check(columns)
         budget = self.budget.with_delta(min(largest_delta, records**-1.1))
-        facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
+        return PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
+
+    def plan(self, design: Design, records: int | None, loss: Loss = classification.LOGISTIC) -> Plan:
+        """Plan the fit of a loss and a design; `records` is ignored where n is private."""
+        facts = self.public_facts(design, records, loss)
         without = self.intervals_by_default and not has_intervals(loss)
         plan = make_plan(facts, replace(self.options, inference=False) if without else self.options)
         if design.attached.unit is None and self.unit not in {"row", "record"}:
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
+
+    def starting_at(self, start: tuple[float, ...]) -> Settings:
+        """Return the settings of a fit that begins at prepared coefficients, which are public."""
+        return replace(self, options=replace(self.options, start=start))
 
     def first_plan(self, cases: Sequence[tuple[Design, Loss]], records: int | None) -> Plan:
         """Plan the first of some possible cases that has a plan.

@@ -50,8 +50,7 @@ def _own_slopes(
         out[i] = scale * _called(address, center + scale * margin[i], center + scale * np.float64(label[i]))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _called(_context: Any, address: Any, margin: Any, label: Any) -> Any:
+def _call_typing(_context: Any, address: Any, margin: Any, label: Any) -> Any:
     """Call the compiled function at an address."""
     del address, margin, label
 
@@ -61,6 +60,9 @@ def _called(_context: Any, address: Any, margin: Any, label: Any) -> Any:
         return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
 
     return types.float64(types.int64, types.float64, types.float64), generate
+
+
+_called: Any = intrinsic(_call_typing)
 
 
 def _built_in_slopes(  # noqa: C901, PLR0912 - one branch a loss

@@ -36,7 +36,9 @@ STEP = 1e-5
 """Of a central difference, whose error is near 1e-10 for values of size 1."""
 TOLERANCE = 1e-4
 _DECLARED = re.compile(r'^declare [^@]*@"?([^"(]+)"?\(', re.MULTILINE)
-_MATHEMATICAL = re.compile(rf"llvm\..*|(numba_)?_?({'|'.join((*dir(math), 'sincos', 'round', 'rint', 'fmax', 'fmin'))})f?")
+_MATHEMATICAL = re.compile(
+    rf"llvm\..*|(numba_)?_?({'|'.join((*dir(math), 'sincos', 'round', 'rint', 'fmax', 'fmin'))})f?"
+)
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def _guard(function: Any, steepest: float) -> Any:
         found = found if abs(found) < math.inf else 0.0
         return min(max(found, -steepest), steepest)
 
-    return numba.cfunc(SIGNATURE, nopython=True, error_model="numpy")(guarded)
+    return numba.cfunc(SIGNATURE, error_model="numpy")(guarded)
 
 
 @functools.cache
@@ -213,8 +215,8 @@ def _require_derivative(at: Any, value: Any, steepest: float) -> None:
     if wrong:
         margin, label, found, cut = shown
         raise SettingError(
-            f"The declared slope is not the derivative of the value: at margin {margin:.4g} and label {label:g} the slope "
-            f"is {found:.6g}, and differences of the value give {cut:.6g} (cut to ±lipschitz). Mend one of the two."
+            f"The declared slope is not the derivative of the value: at margin {margin:.4g} and label {label:g} the "
+            f"slope is {found:.6g}, and differences of the value give {cut:.6g} (cut to ±lipschitz). Mend one of the two."
         )
 
 

@@ -54,8 +54,13 @@ def first_averaged(iterates: int, output: str, tail: float) -> int:
 
 
 def take_steps(
-    start: Vector, iterations: int, step: Callable[[int, Vector], Vector], *, momentum: float = 0.0, first: int,
-    kept: list[Vector] | None = None
+    start: Vector,
+    iterations: int,
+    step: Callable[[int, Vector], Vector],
+    *,
+    momentum: float = 0.0,
+    first: int,
+    kept: list[Vector] | None = None,
 ) -> Vector:
     """Return the mean of the iterates from `first` on; `step` gives the next one. All are added to `kept`."""
     previous = theta = start

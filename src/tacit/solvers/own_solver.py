@@ -65,7 +65,9 @@ def own_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     proposed = own.plan(facts, options, allowed)
     if not isinstance(proposed, Plan) or not proposed.steps or not all(map(_is_priced, proposed.steps)):
         how = "assembled(facts, self, steps) of steps that priced(…) made"
-        raise SettingError(f"plan of an own solver must return {how}; a step is a sum with a price, asked once or more.")
+        raise SettingError(
+            f"plan of an own solver must return {how}; a step is a sum with a price, asked once or more."
+        )
     solver = proposed.solver
     name = str(getattr(solver, "name", type(solver).__name__))
     if not callable(getattr(solver, "run", None)) or not name.isprintable() or len(name) > 60:
@@ -76,7 +78,9 @@ def own_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     if cost is None or cost > allowed:
         spent = math.inf if cost is None else math.sqrt(cost)
         limit = f"μ = {spent:.6g}, and {math.sqrt(allowed):.6g} are allowed"
-        raise SettingError(f"The steps of solver {name!r} cost {limit}. Price them with priced(facts, kind, allowed, …).")
+        raise SettingError(
+            f"The steps of solver {name!r} cost {limit}. Price them with priced(facts, kind, allowed, …)."
+        )
     return plan
 
 
