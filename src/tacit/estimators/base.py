@@ -26,14 +26,7 @@ from tacit.errors import DataError, SettingError
 from tacit.estimators.evaluation import Scores, private_scores, public_scores
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
-from tacit.estimators.public_rows import (
-    PublicRows,
-    model_coefficients,
-    prepared_start,
-    require_start,
-    start_fact,
-    without_privacy,
-)
+from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
@@ -132,8 +125,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         declared.require(given)
         stand_ins = self._stand_ins()
         settings = self._settings(unit_name(given))
-        if (start := self._warm_start()) is not None:
-            require_start(start)
+        start = self._warm_start()
         label = self._require_table(X, y, given)
         with current_ledger.charged_for(self):
             if stand_ins:
@@ -290,9 +282,11 @@ class LinearModel(RegressionParameters, Model):
                     "Public rows hold their response and cost nothing: give evaluate(tacit.public(X, y))."
                 )
             rows, labels = X.both()
-            chances = predicted(plan.design.response, self._linear_predictors(rows), plan.design.attached.offset)
-            has_classes = plan.loss.code not in (Code.LOGISTIC, Code.SOFTMAX) and bool(plan.design.response.classes)
-            return public_scores(plan, labels, self._linear_predictors(rows) if has_classes else chances)
+            response, found = plan.design.response, self._linear_predictors(rows)
+            chances = plan.loss.code in (Code.LOGISTIC, Code.SOFTMAX)
+            if chances or not response.classes:
+                found = predicted(response, found, plan.design.attached.offset)
+            return public_scores(response, labels, found, chances=chances)
         if not paid:
             ways = "give epsilon=… (or budget=…) for them, or mark rows that are public: evaluate(tacit.public(X, y))"
             raise SettingError(f"A score on private rows is an answer about them, and costs budget: {ways}.")

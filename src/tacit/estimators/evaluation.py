@@ -11,12 +11,11 @@ from sklearn import metrics
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
-from tacit.design.response import Binary, Classes
+from tacit.design.response import Binary, Classes, Response
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import SettingError
 from tacit.estimators.settings import TRIED_RECORDS, UNIT, Declared, Settings
-from tacit.losses.loss import Code
 from tacit.solvers.evaluation import plan_evaluation
 
 
@@ -47,9 +46,8 @@ class Scores(Mapping[str, float]):
         return f"{scores} (public rows)" if self.certificate is None else f"{scores} ± {self.noise:.2g} (noise added)"
 
 
-def public_scores(plan: Plan, labels: Any, predicted: Any) -> Scores:
-    """Exact scores of predictions: numbers, probabilities of classes, or margins where the loss has none."""
-    response = plan.design.response
+def public_scores(response: Response, labels: Any, predicted: Any, *, chances: bool) -> Scores:
+    """Exact scores of predictions: numbers, and for classes their `chances`, or margins."""
     if not isinstance(response, Binary | Classes):
         found = {"r2": metrics.r2_score, "mean_squared_error": metrics.mean_squared_error}
         found |= {"mean_absolute_error": metrics.mean_absolute_error}
@@ -59,15 +57,14 @@ def public_scores(plan: Plan, labels: Any, predicted: Any) -> Scores:
     codes = np.array([places.get(label, -1) for label in np.asarray(labels).tolist()])
     if (codes < 0).any():
         raise SettingError("The public rows have labels that are not among the classes of the fit.")
-    has_chances = plan.loss.code in (Code.LOGISTIC, Code.SOFTMAX)
     if predicted.ndim == 1:
-        chosen = (predicted > (0.5 if has_chances else 0.0)).astype(int)
+        chosen = (predicted > (0.5 if chances else 0.0)).astype(int)
         predicted = np.column_stack([1.0 - predicted, predicted])
     else:
         chosen = predicted.argmax(axis=1)
     wrong = float(np.mean(chosen != codes))
     scores = {"accuracy": 1.0 - wrong, "zero_one_loss": wrong}
-    if has_chances:
+    if chances:
         scores["log_loss"] = float(metrics.log_loss(codes, predicted, labels=range(len(classes))))
     return Scores(scores)
 

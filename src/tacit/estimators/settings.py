@@ -18,6 +18,7 @@ from tacit.engine.ledger_use import CHOICES
 from tacit.engine.table import Table
 from tacit.errors import BoundsError, BudgetError, InputError, SettingError
 from tacit.estimators.loss_choice import require_positive
+from tacit.estimators.public_rows import require_start
 from tacit.losses import classification
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
@@ -137,6 +138,7 @@ def check_settings(
     penalize_intercept: bool = False,
     clip: float | None = None,
     noise_multiplier: float | None = None,
+    warm_start: Any = None,
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
@@ -145,9 +147,12 @@ def check_settings(
 
     `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or a solver is asked for.
     """
+    if warm_start is not None:
+        require_start(warm_start)
     by_default = inference is None
     if inference is None:
-        free = not l2 and prior_mean is None and radius is None and constraint is None
+        by_hand = any(it is not None for it in (prior_mean, radius, constraint, clip, noise_multiplier, warm_start))
+        free = not l2 and not by_hand
         inference = free and isinstance(solver, str) and solver in INTERVALS_BY_DEFAULT
     options = SolverOptions(
         solver, output, iterations, step_size, max_passes, bool(inference), clip=clip, noise_multiplier=noise_multiplier

@@ -216,7 +216,7 @@ def _require_derivative(at: Any, value: Any, steepest: float) -> None:
         margin, label, found, cut = shown
         raise SettingError(
             f"The declared slope is not the derivative of the value: at margin {margin:.4g} and label {label:g} the "
-            f"slope is {found:.6g}, and differences of the value give {cut:.6g} (cut to ±lipschitz). Mend one of the two."
+            f"slope is {found:.6g}, and differences of the value give {cut:.6g} (cut to ±lipschitz). Mend one of them."
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING, Any
 
+from tacit.contract.path import Path
 from tacit.design.design import INTERCEPT
 from tacit.documents.canonical_json import plain
 from tacit.errors import SettingError
@@ -16,6 +17,7 @@ from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
 from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
+from tacit.report.path import plot_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,8 +142,10 @@ def plot(
 
     `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
     on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
-    words. `title` is by default the model and its guarantee.
+    words. `title` is by default the model and its guarantee. A `release_.path` is drawn by `report.path.plot_path`.
     """
+    if isinstance(fit, Path):
+        return plot_path(fit, path, title=title)
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
     total = sampling = fit.summary(level, exponentiate=exponentiate)
