@@ -1,7 +1,7 @@
 """Compiled dispatch: slopes and curvatures of any loss, by its code, for a tile of 64 records.
 
-One kernel serves every built-in loss, and the branch is taken once per tile. Kernels are compiled once more for own
-losses, whose shape is a tuple: the address of the function, and center and scale of the response.
+One kernel serves every loss, and the branch is taken once per tile. An own loss is called through the address of its
+compiled function, whose bits are a number of its shape: so kernels need not be compiled for it, nor know it.
 """
 
 from typing import Any
@@ -10,48 +10,25 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from tacit.losses import classification, poisson, regression
+from tacit.losses.float_bits import float_to_bits
 from tacit.losses.loss import Code, Loss
 from tacit.losses.own import OwnLoss
 
 SHAPELESS = frozenset({Code.LOGISTIC, Code.SQUARED, Code.DISTANCE})
 
 
-def shape_of(loss: Loss) -> NDArray[np.float64] | tuple[int, float, float] | None:
+def shape_of(loss: Loss) -> NDArray[np.float64] | None:
     """Public parameters of a loss, or None: numba then leaves out branches and compiles in half the time."""
     if isinstance(loss, OwnLoss):
-        return loss.address, loss.shape[0], loss.shape[1]
+        return np.append(np.array(loss.shape[:2]), np.array([loss.address], dtype=np.int64).view(np.float64))
     return None if loss.code in SHAPELESS else np.array(loss.shape)
 
 
-@numba.njit(nogil=True, error_model="numpy")
-def slopes(code: int, shape: Any, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]) -> None:
-    """Write the slope of every record of a tile; `shape` is that of `shape_of`."""
-    _slopes(code, shape, margin, label, out)
-
-
-def _slopes(*_arguments: Any) -> None:
-    """Stand for the slopes of built-in and of own losses; it is never run."""
-
-
-@overload(_slopes, jit_options={"nogil": True, "error_model": "numpy"}, strict=False)
-def _choose_slopes(_code: Any, shape: Any, *_others: Any) -> Any:
-    return _own_slopes if isinstance(shape, types.BaseTuple) else _built_in_slopes
-
-
-def _own_slopes(
-    _code: int, shape: tuple[int, float, float], margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
-) -> None:
-    address, center, scale = shape
-    for i in range(out.shape[0]):
-        out[i] = scale * _called(address, center + scale * margin[i], center + scale * np.float64(label[i]))
-
-
-def _call_typing(_context: Any, address: Any, margin: Any, label: Any) -> Any:
-    """Call the compiled function at an address."""
+def _call(_context: Any, address: Any, margin: Any, label: Any) -> Any:
     del address, margin, label
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -62,12 +39,15 @@ def _call_typing(_context: Any, address: Any, margin: Any, label: Any) -> Any:
     return types.float64(types.int64, types.float64, types.float64), generate
 
 
-_called: Any = intrinsic(_call_typing)
+called: Any = intrinsic(_call)
+"""What the compiled function at an address returns for a margin and a label."""
 
 
-def _built_in_slopes(  # noqa: C901, PLR0912 - one branch a loss
+@numba.njit(nogil=True, error_model="numpy")
+def slopes(  # noqa: C901, PLR0912 - one branch a loss
     code: int, shape: NDArray[Any] | None, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
 ) -> None:
+    """Write the slope of every record of a tile; `shape` is that of `shape_of`."""
     count = out.shape[0]
     if code == Code.LOGISTIC:
         for i in range(count):
@@ -105,6 +85,11 @@ def _built_in_slopes(  # noqa: C901, PLR0912 - one branch a loss
         elif code == Code.WEIGHTED_LOGISTIC:
             for i in range(count):
                 out[i] = classification.weighted_logistic_slope(margin[i], np.float64(label[i]), a)
+        elif code == Code.OWN:
+            # Center and scale of the response, in whose units the function is.
+            address = float_to_bits(shape[2])
+            for i in range(count):
+                out[i] = b * called(address, a + b * margin[i], a + b * np.float64(label[i]))
 
 
 @numba.njit(nogil=True, error_model="numpy")
