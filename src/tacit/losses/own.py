@@ -179,7 +179,7 @@ def _compiled(function: Any) -> Any:
     if not callable(plain):
         raise SettingError("slope and value must be functions of (margin, label).")
     try:
-        return numba.njit(SIGNATURE, nogil=True, error_model="numpy")(plain)
+        return numba.njit(SIGNATURE, error_model="numpy")(plain)
     except (NumbaError, TypeError, ValueError) as error:
         line = str(error).strip().splitlines()[0]
         raise SettingError(

@@ -52,7 +52,10 @@ def _lines(path: Path, title: str | None) -> Figure:
     for axes in (above, below):
         tidy(axes)
     handles, labels = above.get_legend_handles_labels()
-    figure.legend(handles[::-1], labels[::-1], loc="outside lower center", ncols=4, frameon=False, handletextpad=0.6)
+    names = len(labels) - 3
+    order = [*reversed(range(names)), *range(names, len(labels))]
+    words = [handles[at] for at in order], [labels[at] for at in order]
+    figure.legend(*words, loc="outside lower center", ncols=4, frameon=False, handletextpad=0.6)
     figure.suptitle(title or f"Path of {len(path)} noisy steps", x=0.012, ha="left", fontsize=13, fontweight="bold")
     return figure
 

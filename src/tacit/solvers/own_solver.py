@@ -46,7 +46,10 @@ class OwnSolver:
         theta = np.array(getattr(found, "theta", None), dtype=np.float64)
         if not isinstance(found, Solution) or theta.shape != shape or not np.isfinite(theta).all():
             raise SettingError(f"An own solver returns a Solution with finite coefficients of shape {shape}.")
-        return Solution(theta, iterates=found.iterates)
+        iterates = found.iterates
+        if iterates is not None and (np.shape(iterates)[1:] != shape or not 0 < len(iterates) <= plan.queries):
+            raise SettingError(f"iterates are coefficients of shape {shape} after each of the last answers.")
+        return Solution(theta, iterates=None if iterates is None else np.array(iterates, dtype=np.float64))
 
 
 def is_own_solver(solver: object) -> bool:
