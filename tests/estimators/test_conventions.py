@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import math
 import pickle
 import warnings
 from typing import Any
@@ -19,8 +20,28 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
 import tacit
-from tacit.errors import BoundsError, BudgetError, DataError
+from tacit.errors import BoundsError, BudgetError, DataError, SettingError
 
+
+def slope(margin: float, label: float) -> float:
+    return math.tanh(margin - label)
+
+
+def value(margin: float, label: float) -> float:
+    return abs(margin - label) + math.log1p(math.exp(-2.0 * abs(margin - label)))
+
+
+def label_slope(margin: float, label: float) -> float:
+    return 1.0 / (1.0 + math.exp(-margin)) - label
+
+
+def label_value(margin: float, label: float) -> float:
+    return math.log1p(math.exp(margin)) - label * margin
+
+
+LABELS = tacit.own_loss(label_slope, label_value, lipschitz=1.0, curvature=0.25)
+OWN = tacit.own_loss(slope, value, lipschitz=1.0, curvature=1.0)
+CLASSIFIERS = {"LogisticRegression", "LinearSVC", "MarginClassifier"}
 ZOO: dict[str, dict[str, Any]] = {
     "LogisticRegression": {},
     "LinearSVC": {},
@@ -30,6 +51,8 @@ ZOO: dict[str, dict[str, Any]] = {
     "QuantileRegressor": {"y_bounds": (-10, 10)},
     "PoissonRegressor": {"y_max": 100},
     "GaussianMean": {},
+    "MarginClassifier": {"loss": LABELS},
+    "MarginRegressor": {"loss": OWN, "y_bounds": (-10, 10)},
 }
 """Every estimator, and what it must be told besides epsilon and bounds."""
 
@@ -71,7 +94,7 @@ def data(name: str, n: int = 600) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 10, (n, 3))
     z = (X - 5) @ [0.5, -0.3, 0.2]
-    if name in {"LogisticRegression", "LinearSVC"}:
+    if name in CLASSIFIERS:
         return X, (z + rng.logistic(size=n) > 0).astype(int)
     if name == "PoissonRegressor":
         return X, rng.poisson(np.exp(z / 3))
@@ -110,7 +133,7 @@ def test_parameters_round_trip(name: str) -> None:
     assert set(model.get_params()) == set(inspect.signature(type(model)).parameters)
     assert twin.set_params(epsilon=0.5).epsilon == 0.5
     assert model.epsilon == 2.0
-    classifier = name in {"LogisticRegression", "LinearSVC"}
+    classifier = name in CLASSIFIERS
     assert is_classifier(model) == classifier
     assert is_regressor(model) == (not classifier and name != "GaussianMean")
 
@@ -215,6 +238,10 @@ def test_the_plan_needs_no_data_and_is_the_one_that_runs(name: str) -> None:
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 def test_every_relation_fits(name: str, relation: str) -> None:
     X, y = data(name)
+    if "loss" in ZOO[name] and relation == "add-remove":
+        with pytest.raises(SettingError, match="public n for an own loss"):
+            make(name, relation=relation, n_at_least=500).fit(X, y)
+        return
     model = make(name, relation=relation, n_at_least=500).fit(X, y)
     assert model.certificate_.document["relation"] == relation
     assert np.isfinite(np.frombuffer(fitted_numbers(model))).all()

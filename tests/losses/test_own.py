@@ -87,7 +87,7 @@ def random(margin: float, _label: float) -> float:
 
 
 def printing(margin: float, _label: float) -> float:
-    print(margin)
+    print(margin)  # noqa: T201 - what is refused
     return 0.0
 
 
@@ -96,9 +96,9 @@ def allocating(margin: float, label: float) -> float:
 
 
 def interpreting(margin: float, _label: float) -> float:
-    with numba.objmode(found="float64"):
-        found = float(len(str(margin)))
-    return found
+    with numba.objmode(size="float64"):
+        size = float(len(str(margin)))
+    return size + 0.0
 
 
 _RAND = ctypes.CDLL(None).rand
@@ -124,7 +124,7 @@ def test_what_may_remember_or_speak_is_refused(slope: Any) -> None:
         (residual, lambda _z, _y: math.nan, {}, "finite nowhere"),
         (lambda z: z, distance, {}, "two floats"),
         (lambda _z, _y: "text", distance, {}, "two floats"),
-        (lambda z, _y: open(str(z)), distance, {}, "two floats"),
+        (lambda z, _y: {z}, distance, {}, "two floats"),
         (3.0, distance, {}, "must be functions"),
         (residual, None, {}, "must be functions"),
         (residual, distance, {"lipschitz": 0.0}, "lipschitz must be a positive"),

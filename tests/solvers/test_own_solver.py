@@ -76,10 +76,7 @@ def test_at_infinite_epsilon_it_runs_without_noise() -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [
-        Steps(asked=31),
-        Steps(query=ColumnCounts((0,), np.array([0.0]), np.array([1.0]))),
-    ],
+    [Steps(asked=31), Steps(query=ColumnCounts((0,), np.array([0.0]), np.array([1.0])))],
     ids=["one answer too many", "another kind"],
 )
 def test_the_gate_keeps_to_the_plan(fault: Steps) -> None:

@@ -179,7 +179,8 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return []
 
     def _warm_start(self) -> Any:
-        return getattr(self, "warm_start", None)
+        # False is what scikit-learn says for none.
+        return getattr(self, "warm_start", None) or None
 
     def _started(self, start: Any, design: Design) -> NDArray[np.float64]:
         """Coefficients to begin at: those of a model, or of this one on public rows."""

@@ -7,7 +7,7 @@ from typing import Any
 from tacit.contract.plan import PublicFact
 from tacit.design.response import Continuous, Response
 from tacit.errors import SettingError
-from tacit.estimators.classifiers import LinearSVC
+from tacit.estimators.classifiers import BinaryClassifier
 from tacit.estimators.parameters import estimator
 from tacit.estimators.regressors import BoundedRegressor
 from tacit.losses.loss import Loss
@@ -15,7 +15,7 @@ from tacit.losses.own import OwnLoss
 
 
 @estimator
-class MarginClassifier(LinearSVC):
+class MarginClassifier(BinaryClassifier):
     """Linear classification of two classes by a loss of your own, under differential privacy.
 
     Minimises the mean of loss(x·coef, label) + (l2 / 2)‖coef - prior_mean‖² by noisy gradients; the label is 0 or 1.

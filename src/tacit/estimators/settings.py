@@ -147,6 +147,7 @@ def check_settings(
 
     `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or a solver is asked for.
     """
+    warm_start = None if warm_start is False else warm_start
     if warm_start is not None:
         require_start(warm_start)
     by_default = inference is None

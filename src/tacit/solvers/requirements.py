@@ -86,7 +86,12 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
     what = "an own loss" if own else "fits with clip, noise_multiplier or warm_start set by hand"
     if options.inference:
         raise SettingError(f"There are no intervals for {what}: set inference=False.")
-    if not isinstance(solver, str) or solver in {"auto", "gradient"}:
+    if not isinstance(solver, str):
+        return
+    if solver in {"auto", "gradient"}:
+        if not facts.relation.n_is_public:
+            instead = 'relation="zero-out", whose sums have the same sensitivity'
+            raise SettingError(f"There must be a public n for {what}: use {instead}.")
         return
     if own:
         need = NEEDS.get(solver, "convexity and smoothness")
