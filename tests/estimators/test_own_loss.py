@@ -30,13 +30,16 @@ def tanh_slope(margin: float, label: float) -> float:
     return math.tanh(margin - label)
 
 
-@numba.njit
-def log_cosh(gap: float) -> float:
+def plain_log_cosh(gap: float) -> float:
     return abs(gap) + math.log1p(math.exp(-2.0 * abs(gap))) - math.log(2.0)
 
 
+log_cosh: Any = numba.njit(plain_log_cosh)
+"""A compiled function that the function of a loss calls."""
+
+
 def tanh_value(margin: float, label: float) -> float:
-    return log_cosh(margin - label)
+    return float(log_cosh(margin - label))
 
 
 LOGISTIC = tacit.own_loss(logistic_slope, logistic_value, lipschitz=1.0, curvature=0.25, convex=True, name="logistic")
@@ -98,7 +101,7 @@ def test_units_of_the_response_do_not_matter() -> None:
         return 100.0 * math.tanh((margin - label) / 100.0)
 
     def wide_value(margin: float, label: float) -> float:
-        return 10_000.0 * log_cosh((margin - label) / 100.0)
+        return 10_000.0 * float(log_cosh((margin - label) / 100.0))
 
     cents = tacit.own_loss(wide, wide_value, lipschitz=100.0, curvature=1.0, convex=True)
     settings: dict[str, Any] = {"epsilon": 1.0, "bounds": (-1, 3), "iterations": 30, "random_state": 1}

@@ -4,7 +4,6 @@ import copy
 import ctypes
 import math
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -106,7 +105,7 @@ _RAND.restype, _RAND.argtypes = ctypes.c_int, []
 
 
 def by_address(margin: float, _label: float) -> float:
-    return _RAND() * margin
+    return float(_RAND()) * margin
 
 
 @pytest.mark.parametrize("slope", [random, printing, allocating, by_address, interpreting])
@@ -154,8 +153,8 @@ def test_corners_cuts_and_domains_are_allowed(slope: Any, value: Any, lipschitz:
 
 
 def test_a_compiled_function_may_be_given() -> None:
-    jitted: Callable[..., Any] = numba.njit(residual)
-    loss = own_loss(jitted, numba.njit(distance), lipschitz=1.0)
+    jit: Any = numba.njit
+    loss = own_loss(jit(residual), jit(distance), lipschitz=1.0)
     assert found(loss, [0.5], 0.0)[0] == pytest.approx(math.tanh(0.5))
 
 

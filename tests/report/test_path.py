@@ -29,7 +29,7 @@ def test_the_lines_are_the_iterates_and_the_budget() -> None:
     for name in named:
         np.testing.assert_array_equal(lines[name], shown.coefficients[:, shown.names.index(name)])
     assert len(above.get_lines()) == 8
-    np.testing.assert_allclose(below.get_lines()[0].get_ydata(), shown.epsilon)
+    np.testing.assert_allclose(np.asarray(below.get_lines()[0].get_ydata(), dtype=np.float64), shown.epsilon)
     words = [text.get_text() for text in above.figure.legends[0].get_texts()]
     assert words[-3:] == ["last", "tail", "average"]
 

@@ -151,4 +151,5 @@ def test_a_loss_of_unknown_smoothness_has_the_bound_of_its_slope() -> None:
     assert plan.queries == min(steps, 1000)
     radius = 10 / bound
     expected = radius * math.sqrt(bound**2 / plan.queries + d * noise**2)
+    assert plan.forecast is not None
     assert plan.forecast.excess_loss == pytest.approx(expected)

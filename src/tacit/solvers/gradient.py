@@ -42,6 +42,8 @@ REQUIRES = (
     # The steps would be too long by the unknown factor n / n_at_least; whitening removes it.
     Requirement(public_n, 'solver="gradient" needs a public n; use solver="auto" with add-remove.'),
 )
+LARGEST_PATH = 2**22
+"""Numbers of a path beyond which it is not kept, 32 MB."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Gradient(CoefficientSolver):
     def _descend(self, gate: Gate, plan: Plan, start: Vector | None, clip: float) -> Solution:
         coordinates, kept = Coordinates(None, float(plan.design.width)), list[Vector]()
         theta, _ = descend(gate, plan, self.descent, coordinates, start, clip, plan.loss, kept)
-        return Solution(theta, iterates=np.array(kept))
+        return Solution(theta, iterates=np.array(kept) if len(kept) * theta.size <= LARGEST_PATH else None)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         radius = math.hypot(facts.penalty.radius * largest, radius)
     slope = slope_bound(facts.loss, facts.records * design.unit_rows)
     bound = design.unit_norm * slope
-    clip = bound if options.clip is None else min(options.clip, bound)
+    clip = bound if options.clip is None else options.clip
     noise, width = facts.sensitivity * clip / (facts.records * math.sqrt(allowed)), design.width
     smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
     # Nothing is counted here.
@@ -111,7 +113,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         step_size = options.step_size or radius / length
     output = options.output or "average"
     excess = None
-    known = facts.loss.convex and clip == bound and options.start is None
+    known = facts.loss.convex and clip >= bound and options.start is None
     if known and math.isinf(smoothness) and output == "average" and options.step_size is None:
         excess = radius * math.sqrt(clip**2 / iterations + width * noise**2)
     if known and step_size <= 1 / smoothness:
