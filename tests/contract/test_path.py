@@ -9,6 +9,7 @@ import pytest
 import tacit
 from tacit.contract.path import Path
 from tacit.errors import SettingError
+from tacit.solvers import gradient
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-2, 4, (3000, 2))
@@ -54,6 +55,12 @@ def test_without_noise_everything_is_told() -> None:
     path = Path(("a",), np.zeros((2, 1)), np.full(2, math.inf), 1e-6)
     assert np.isinf(path.epsilon).all()
     assert np.isinf(Path(("a",), np.zeros((2, 1)), np.ones(2), None).epsilon).all()
+
+
+def test_a_path_that_is_too_long_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gradient, "LARGEST_PATH", 9 * 3 - 1)
+    with pytest.raises(SettingError, match="short enough"):
+        _ = fitted().release_.path
 
 
 def test_other_solvers_keep_none() -> None:

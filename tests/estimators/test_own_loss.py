@@ -139,6 +139,13 @@ def test_an_open_response_has_no_units() -> None:
         tacit.MarginRegressor(loss=TANH, epsilon=1.0, bounds=(-1, 3), y_bounds="private").fit(X, NUMBERS)
 
 
+def test_t2_a_record_beyond_the_bounds_acts_as_if_it_stood_on_them() -> None:
+    far, held = X.copy(), X.copy()
+    far[7], held[7] = (1e6, -1e6), (3.0, -1.0)
+    one, other = (classifier(random_state=5).fit(rows, Y) for rows in (far, held))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
 def test_the_certificate_says_what_is_enforced() -> None:
     fit = classifier().fit(X, Y)
     document = fit.certificate_.document

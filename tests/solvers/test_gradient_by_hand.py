@@ -56,6 +56,21 @@ def test_the_clip_reaches_the_mechanism(settings: dict[str, Any], monkeypatch: p
     assert fit.plan_.forecast is None
 
 
+def test_a_clip_beyond_every_gradient_is_kept_and_paid_for() -> None:
+    wide = model(epsilon=1.0, clip=100.0).plan(10_000, 2)
+    usual = model(epsilon=1.0, solver="gradient").plan(10_000, 2)
+    assert isinstance(wide.solver, HandSetGradient)
+    assert wide.solver.clip == 100.0
+    assert wide.forecast.excess_loss > usual.forecast.excess_loss
+
+
+def test_a_loss_in_units_of_its_residuals_needs_its_scale() -> None:
+    settings: dict[str, Any] = {"epsilon": 1.0, "bounds": (-1, 1), "y_bounds": (-3, 3), "clip": 0.5}
+    with pytest.raises(SettingError, match="scale or smoothing"):
+        tacit.HuberRegressor(**settings).plan(1000, 2)
+    assert tacit.HuberRegressor(scale=1.0, **settings).plan(1000, 2).solver.name == "gradient"
+
+
 def test_without_them_nothing_changes() -> None:
     plan = model(epsilon=1.0, solver="gradient").plan(10_000, 2)
     assert type(plan.solver) is Gradient

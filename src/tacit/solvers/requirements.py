@@ -89,6 +89,9 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
     if not isinstance(solver, str):
         return
     if solver in {"auto", "gradient"}:
+        if facts.loss.relative:
+            found = "the scale of the residuals would have to be found first"
+            raise SettingError(f"There must be a declared scale or smoothing for {what}: {found}.")
         if not facts.relation.n_is_public:
             instead = 'relation="zero-out", whose sums have the same sensitivity'
             raise SettingError(f"There must be a public n for {what}: use {instead}.")
