@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
     from tacit.estimators.naive_bayes import GaussianNB as GaussianNB
+    from tacit.estimators.own_loss import MarginClassifier as MarginClassifier
+    from tacit.estimators.own_loss import MarginRegressor as MarginRegressor
+    from tacit.estimators.public_rows import public as public
     from tacit.estimators.regressors import GaussianMean as GaussianMean
     from tacit.estimators.regressors import HuberRegressor as HuberRegressor
     from tacit.estimators.regressors import LinearRegression as LinearRegression
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
     from tacit.ledger.ledger import Ledger as Ledger
+    from tacit.losses.own import own_loss as own_loss
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
@@ -44,11 +48,14 @@ _NAMES = {
     "estimators.covariance": "Covariance",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
+    "estimators.own_loss": "MarginClassifier MarginRegressor",
+    "estimators.public_rows": "public",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
     "estimators.naive_bayes": "GaussianNB",
     "estimators.simple_regression": "simple_regression",
     "estimators.statistics_gate": "Mean statistics",
     "ledger.ledger": "Ledger",
+    "losses.own": "own_loss",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
     "report.coefficients": "plot plot_region",

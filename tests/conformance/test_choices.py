@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from tacit.contract.plan import Plan
 from tacit.mechanisms.query_responder import Responder
 
 FACTS: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "bounds": (-1, 1)}
+OWN = tacit.own_loss(
+    lambda z, y: math.tanh(z - y), lambda z, y: math.log(math.cosh(z - y)), lipschitz=1.0, curvature=1.0
+)
 ROUTES: dict[str, Any] = {
     "labels": tacit.LogisticRegression(**FACTS, classes=(0, 1)),
     "several labels": tacit.LogisticRegression(**FACTS, classes=(0, 1, 2)),
@@ -22,6 +26,8 @@ ROUTES: dict[str, Any] = {
     "quantiles": tacit.QuantileRegressor(**FACTS, y_bounds=(0, 1)),
     "counts": tacit.PoissonRegressor(**FACTS, y_max=4),
     "margins": tacit.LinearSVC(**FACTS, classes=(0, 1)),
+    "own loss": tacit.MarginClassifier(**FACTS, classes=(0, 1), loss=OWN, iterations=9),
+    "by hand": tacit.LogisticRegression(**FACTS, classes=(0, 1), clip=0.2, iterations=9, radius=1.0),
 }
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import math
 import pickle
 import warnings
 from typing import Any
@@ -19,8 +20,27 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
 import tacit
-from tacit.errors import BoundsError, BudgetError, DataError
+from tacit.errors import BoundsError, BudgetError, DataError, SettingError
 
+
+def slope(margin: float, label: float) -> float:
+    return math.tanh(margin - label)
+
+
+def value(margin: float, label: float) -> float:
+    return abs(margin - label) + math.log1p(math.exp(-2.0 * abs(margin - label)))
+
+
+def label_slope(margin: float, label: float) -> float:
+    return 1.0 / (1.0 + math.exp(-margin)) - label
+
+
+def label_value(margin: float, label: float) -> float:
+    return math.log1p(math.exp(margin)) - label * margin
+
+
+LABELS = tacit.own_loss(label_slope, label_value, lipschitz=1.0, curvature=0.25)
+OWN = tacit.own_loss(slope, value, lipschitz=1.0, curvature=1.0)
 ZOO: dict[str, dict[str, Any]] = {
     "LogisticRegression": {},
     "LinearSVC": {},
@@ -32,9 +52,11 @@ ZOO: dict[str, dict[str, Any]] = {
     "GaussianMean": {},
     "Covariance": {},
     "GaussianNB": {},
+    "MarginClassifier": {"loss": LABELS},
+    "MarginRegressor": {"loss": OWN, "y_bounds": (-10, 10)},
 }
 """Every estimator, and what it must be told besides epsilon and bounds."""
-CLASSIFIERS = {"LogisticRegression", "LinearSVC", "GaussianNB"}
+CLASSIFIERS = {"LogisticRegression", "LinearSVC", "MarginClassifier", "GaussianNB"}
 WITHOUT_RESPONSE = {"GaussianMean", "Covariance"}
 PREDICTING = [name for name in ZOO if name not in WITHOUT_RESPONSE]
 LINEAR = [name for name in PREDICTING if name != "GaussianNB"]
@@ -220,6 +242,10 @@ def test_the_plan_needs_no_data_and_is_the_one_that_runs(name: str) -> None:
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 def test_every_relation_fits(name: str, relation: str) -> None:
     X, y = data(name)
+    if "loss" in ZOO[name] and relation == "add-remove":
+        with pytest.raises(SettingError, match="public n for an own loss"):
+            make(name, relation=relation, n_at_least=500).fit(X, y)
+        return
     model = make(name, relation=relation, n_at_least=500).fit(X, y)
     assert model.certificate_.document["relation"] == relation
     assert np.isfinite(np.frombuffer(fitted_numbers(model))).all()

@@ -28,8 +28,9 @@ def test_codes_are_those_of_stored_plans() -> None:
         "BOUNDED_POISSON",
         "WEIGHTED_POISSON",
         "WEIGHTED_LOGISTIC",
+        "OWN",
     ]
-    assert [int(code) for code in sorted(Code)] == list(range(12))
+    assert [int(code) for code in sorted(Code)] == list(range(13))
 
 
 def test_defaults_claim_nothing() -> None:

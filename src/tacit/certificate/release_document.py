@@ -18,6 +18,7 @@ from tacit.design.feature_map import Custom
 from tacit.documents.canonical_json import digest_of, plain, require
 from tacit.documents.dataclass_json import from_plain, to_plain
 from tacit.errors import CertificateError, LedgerError
+from tacit.losses.loss import Code
 
 FORMAT = "tacit-release/1"
 _HELD = ("theta", "moments", "decrements", "sandwich")
@@ -43,6 +44,9 @@ def request_digest(plan: Plan) -> str:
     do not enter: a fingerprint of a table would tell something about it. A function, or a region of another kind than
     Tacit's own, is refused: it could not be told from another one.
     """
+    if plan.loss.code is Code.OWN or getattr(plan.solver, "is_own", False):
+        what = "an own loss or solver is code, and cannot be told from another one, so that no key can stand for it"
+        raise LedgerError(f"{what}. Nothing was spent. Fit without a key")
     custom = isinstance(plan.design.feature_map, Custom)
     if custom or type(plan.penalty.constraint) not in (Box, L1Ball, Simplex, NoneType):
         what = "a constraint of another kind than Box, L1Ball and Simplex"

@@ -49,15 +49,26 @@ class RidgePenalty:
 
 @dataclass(frozen=True)
 class Ball:
-    """The slopes with ‖B theta‖ ≤ radius, an ellipsoid in theta; None constrains nothing."""
+    """The slopes with ‖B theta - center‖ ≤ radius, an ellipsoid in theta; None constrains nothing.
+
+    A center other than 0 needs a square B with an inverse.
+    """
 
     radius: float | None
     matrix: NDArray[np.float64]
+    center: Vector | float = 0.0
+
+    def distance(self, theta: Vector) -> float:
+        """Return ‖B theta - center‖."""
+        return float(np.linalg.norm(self.matrix @ theta - self.center))
 
     def project(self, theta: Vector) -> Vector:
         """Return (I + λ B'B)⁻¹ theta with the λ ≥ 0 that puts it on the boundary, by bisection."""
-        if self.radius is None or np.linalg.norm(self.matrix @ theta) <= self.radius:
+        if self.radius is None or self.distance(theta) <= self.radius:
             return theta
+        if np.any(self.center):
+            origin = np.linalg.solve(self.matrix, np.broadcast_to(self.center, theta.shape))
+            return np.asarray(origin + Ball(self.radius, self.matrix).project(theta - origin))
         values, vectors = np.linalg.eigh(self.matrix.T @ self.matrix)
         # With several classes theta has one column each; the ball bounds all slopes together.
         values = np.maximum(values, 0.0).reshape(-1, *(1,) * (theta.ndim - 1))

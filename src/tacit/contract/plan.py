@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,7 @@ class Purpose(StrEnum):
     ROW_SUM = "sum of the rows"
     STATISTIC = "statistical query"
     CROSS_MOMENTS = "moments of rows and response"
+    WRONG_LABELS = "wrong labels"
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,19 @@ class Penalty:
     prior_mean: tuple[float, ...] | None = None
     radius: float | None = None
     constraint: Region | None = None
+    covers_intercept: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.radius is not None and self.constraint is not None:
             raise SettingError("Give either radius=… or constraint=…, not both.")
+
+
+@dataclass(frozen=True)
+class FullPenalty(Penalty):
+    """The same with the intercept, as the user sees it, inside both norms; a region holds slopes alone."""
+
+    kind: ClassVar[str] = "intercept included"
+    covers_intercept: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -155,6 +165,8 @@ class Solution:
     sandwich: Sandwich | None = None
     moments: NDArray[np.float64] | None = None
     decrements: tuple[float, ...] = ()
+    iterates: NDArray[np.float64] | None = None
+    """Prepared coefficients after each of the plan's last answers, where they are released."""
 
 
 class Solver(Protocol):

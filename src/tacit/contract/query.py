@@ -78,6 +78,8 @@ class _Bounded:
             name, value = field.name, getattr(self, field.name)
             if name in _CLIPS and not 1 / LARGEST <= value <= LARGEST:
                 raise SettingError("A clip must be positive, finite and of moderate size.")
+            if name == "loss" and value.code is Code.OWN and not isinstance(self, GradientSum | GradientNorm):
+                raise SettingError("Of an own loss only slopes can be asked for: nothing bounds its curvature.")
             if name == "every" and value not in {1, PART}:
                 raise SettingError(f"All records are read, or one in {PART}.")
             if name in _FINITE and value is not None and not (np.abs(value) <= LARGEST).all():

@@ -1,13 +1,17 @@
 """The release: what left the wall. Everything from here on is post-processing."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.path import Path
 from tacit.contract.plan import Plan
+from tacit.contract.sensitivity import event_of
 from tacit.documents.dataclass_json import stored_as
+from tacit.errors import SettingError
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,12 @@ class Release:
     """Mean second moments of prepared rows (intercept last), where a mean was asked for."""
     decrements: tuple[float, ...] = ()
     """√(g'P g) of each round of a preconditioned solver, from released values: how far it had to go; at last noise."""
+    iterates: NDArray[np.float64] | None = None
+    """Prepared coefficients after each of the plan's last answers, where the solver keeps them."""
 
     def __post_init__(self) -> None:
         """Make the released arrays read-only: the certificate is issued for them later."""
-        for array in (self.theta, self.moments):
+        for array in (self.theta, self.moments, self.iterates):
             if array is not None:
                 array.setflags(write=False)
 
@@ -92,6 +98,23 @@ class Release:
             held = [region.nearest(column) for column in np.atleast_2d(slopes.T)]
             mapped[first:] = np.asarray(held).T.reshape(slopes.shape)
         return np.asarray(mapped)
+
+    @property
+    def path(self) -> Path:
+        """The released iterates of a descent, and what was spent up to each of them."""
+        if self.iterates is None:
+            raise SettingError(f'{self.plan.solver.name} keeps no path; solver="gradient" does, if it is short enough.')
+        plan, design, steps = self.plan, self.plan.design, self.plan.steps
+        shift = design.shift() if self.iterates.ndim == 2 else 0.0
+        mapped = [(np.asarray(design.to_user() @ theta + shift)).T.ravel() for theta in self.iterates]
+        mu = np.full(len(mapped), math.inf)
+        if plan.private:
+            costs = [
+                event_of(it.kind, it.price, plan.relation, it.size).mu_squared for it in steps if it.price is not None
+            ]
+            spent = np.cumsum([cost for it, cost in zip(steps, costs, strict=True) for cost in [cost] * it.times])
+            mu = np.array([math.sqrt(square) for square in spent[-len(mapped) :]])
+        return Path(design.terms, np.array(mapped), mu, plan.budget.delta)
 
     def estimates(self) -> list[list[Any]]:
         """Name and coefficient of each term, class after class, without intervals."""

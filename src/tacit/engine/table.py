@@ -168,7 +168,7 @@ class Table:
         self._store = None
         with self._opened(store, plan, seed) as (gate, found_plan):
             found = found_plan.solver.run(gate, found_plan)
-        theta, rest = found.theta, (found.sandwich, found.moments, found.decrements)
+        theta, rest = found.theta, (found.sandwich, found.moments, found.decrements, found.iterates)
         release = Release(found_plan, theta, seed is not None, *rest)
         if charged is not None:
             charged.settle(release)

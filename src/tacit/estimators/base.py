@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
@@ -23,14 +23,17 @@ from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
-from tacit.errors import DataError
+from tacit.errors import DataError, SettingError
+from tacit.estimators.evaluation import Scores, private_scores, public_scores
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
+from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
-from tacit.losses.loss import Loss
+from tacit.losses.loss import Code, Loss
+from tacit.privacy.budget import Budget
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
@@ -53,7 +56,11 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         response = self._response("y", None)
         design = self._design([f"x{j}" for j in range(d)], response, columns={}, sparse=False)
         unit = "row" if self.max_rows_per_unit is None else UNIT
-        return self._settings(unit).plan(design, n, self._loss(response), self._planned)
+        settings = self._settings(unit)
+        if self._warm_start() is not None:
+            # Where it begins changes no price.
+            settings = settings.starting_at((0.0,) * design.width * design.outputs)
+        return settings.plan(design, n, self._loss(response), self._planned)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
         """Fit to private records and release the coefficients.
@@ -103,6 +110,9 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         """Copy the parameters alone, and where the copy belongs."""
         twin: Self = super().__sklearn_clone__()
         current_ledger.descend(twin, self)
+        if self._warm_start() is not None:
+            # A fitted model is a parameter like any other here: its twin would not be fitted.
+            twin.set_params(warm_start=self._warm_start())
         return twin
 
     def __sklearn_tags__(self) -> Any:
@@ -118,6 +128,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         declared.require(given)
         stand_ins = self._stand_ins()
         settings = self._settings(unit_name(given))
+        start = self._warm_start()
         label = self._require_table(X, y, given)
         with current_ledger.charged_for(self):
             if stand_ins:
@@ -138,6 +149,9 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 design, loss = design_of(response), self._loss(response)
                 facts = settings.facts(table, refusals.invalid_rows, units=UNIT in given)
                 facts += [*self._design_facts(design), *self._facts(response), *declared.facts(given)]
+                if start is not None:
+                    settings = settings.starting_at(prepared_start(self._started(start, design), design))
+                    facts.append(start_fact(start))
                 # No frame of its own: warnings of the table point to the caller of `fit`.
                 release = self._fitter(table)(
                     design,
@@ -175,6 +189,21 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def _facts(self, _response: Response) -> list[PublicFact]:
         """Public facts about the response."""
         return []
+
+    def _warm_start(self) -> Any:
+        # False is what scikit-learn says for none.
+        return getattr(self, "warm_start", None) or None
+
+    def _started(self, start: Any, design: Design) -> NDArray[np.float64]:
+        """Coefficients to begin at: those of a model, or of this one on public rows."""
+        if not isinstance(start, PublicRows):
+            return model_coefficients(start, design)
+        X, y = start.both()
+        twin = clone(self).set_params(**without_privacy(self.get_params(deep=False)))
+        if design.response.classes and "classes" in self.get_params(deep=False):
+            twin.set_params(classes=design.response.classes)
+        with current_ledger.pinned(None):
+            return np.asarray(twin.fit(X, y).release_.coefficients())
 
     def _stand_ins(self) -> list[Response]:
         """Responses to plan for while the classes are yet to be read; none where declared."""
@@ -238,6 +267,53 @@ class LinearModel(RegressionParameters, Model):
         results, design = self._results(), self.plan_.design
         rows = self._linear_predictors(X, np.eye(design.width))
         return results.get_prediction(rows, partial(predicted, design.response, offset=design.attached.offset))
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        budget: Budget | None = None,
+        units: Any = None,
+    ) -> Scores:
+        """Say how good the fit is: free of charge on public rows, by a noised and paid sum on private ones.
+
+        `evaluate(tacit.public(X, y))` has accuracy, 0–1 loss and log loss of classes, or R² and mean errors of numbers.
+        `evaluate(X, y, epsilon=…)` has the 0–1 loss of two classes, or the mean squared error of numbers. It is charged
+        like a fit, for one record (or unit) under the relation of the model, and has a certificate.
+
+        Guarantee: rows that are not `tacit.public` cost what is given for them; without a budget they are refused.
+        """
+        results = self._results()
+        plan = results.release.plan
+        paid = epsilon is not None or delta is not None or budget is not None
+        if isinstance(X, PublicRows):
+            if y is not None or units is not None or paid:
+                raise SettingError(
+                    "Public rows hold their response and cost nothing: give evaluate(tacit.public(X, y))."
+                )
+            rows, labels = X.both()
+            response, found = plan.design.response, self._linear_predictors(rows)
+            chances = plan.loss.code in (Code.LOGISTIC, Code.SOFTMAX)
+            if chances or not response.classes:
+                found = predicted(response, found, plan.design.attached.offset)
+            return public_scores(response, labels, found, chances=chances)
+        if not paid:
+            ways = "give epsilon=… (or budget=…) for them, or mark rows that are public: evaluate(tacit.public(X, y))"
+            raise SettingError(f"A score on private rows is an answer about them, and costs budget: {ways}.")
+        given = {} if units is None else {UNIT: units}
+        names = ("relation", "n_at_least", "invalid_rows", "random_state")
+        own = {name: getattr(self, name) for name in names}
+        settings = settings_of({**own, "epsilon": epsilon, "delta": delta, "budget": budget}, unit=unit_name(given))
+        theta, private = tuple(np.ravel(results.release.theta).tolist()), results.release.private
+        model = PublicFact(
+            "evaluated coefficients", "released" if private else "public", "declared" if private else "assumed"
+        )
+        facts = [*self._design_facts(plan.design), model]
+        with current_ledger.charged_for(self):
+            return private_scores(plan, theta, settings, self._declared(), (X, y, given), facts)
 
     def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.

@@ -126,8 +126,28 @@ class LogisticRegression(Classifier):
         return np.log(self.predict_proba(X))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class BinaryClassifier(Classifier):
+    """A classifier of two classes, never more."""
+
+    most_classes = 2
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that there are two classes, never more."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
+        if len(labels) > 2:
+            more = "for more use LogisticRegression, or declare two with classes=…"
+            what = f"{type(self).__name__} separates two classes. Only binary classification is supported"
+            raise SettingError(f"{what}; {more}")
+        return Binary.of(name, labels)
+
+
 @estimator
-class LinearSVC(Classifier):
+class LinearSVC(BinaryClassifier):
     """Linear support vector classification of two classes under differential privacy.
 
     Minimises mean h(m) + (l2 / 2)‖coef - prior_mean‖² over margins m = ±x·coef. h is the hinge with
@@ -142,20 +162,6 @@ class LinearSVC(Classifier):
     >>> model.predict([[0.9], [-0.9]]).tolist()
     [True, False]
     """
-
-    most_classes = 2
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that there are two classes, never more."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _response_of(self, name: str, labels: Sequence[Any]) -> Response:
-        if len(labels) > 2:
-            more = "for more use LogisticRegression, or declare two with classes=…"
-            raise SettingError(f"LinearSVC separates two classes. Only binary classification is supported; {more}")
-        return Binary.of(name, labels)
 
     def _loss(self, _response: Response) -> Loss:
         return classification.hinge()

@@ -17,7 +17,9 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.engine.prediction import margins, offsets
 from tacit.errors import SettingError
+from tacit.estimators.evaluation import Scores, public_scores
 from tacit.estimators.loss_choice import predicted
+from tacit.estimators.public_rows import PublicRows
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.inference.stored_results import StoredResults
@@ -71,6 +73,13 @@ class Fit(ResultsMixin):
         rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, np.eye(design.width))])
         shift = np.concatenate([np.empty(0), *offsets(data, design)])
         return results.get_prediction(rows, partial(predicted, design.response), shift)
+
+    def evaluate(self, rows: PublicRows) -> Scores:
+        """Scores on a public table, `tacit.public(table)`, free of charge; nothing else is taken."""
+        if not isinstance(rows, PublicRows) or rows.y is not None:
+            raise SettingError("A fit is evaluated on public rows: give evaluate(tacit.public(table)).")
+        column = self.stored.design.response.column
+        return public_scores(self.stored.design.response, rows.X[column], self.predict(rows.X), chances=True)
 
     @property
     def not_covered(self) -> tuple[str, ...]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import Progress
@@ -16,12 +21,15 @@ from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.loss_choice import LossShape, loss_of
+from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact
 from tacit.estimators.settings import Settings, settings_of
 from tacit.formula.formula import design_from_formula
 from tacit.ledger.current_ledger import active_ledger, pinned
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
 from tacit.schema.schema import Schema
+from tacit.solvers.solver import SolverOptions
 
 
 def glm(
@@ -34,15 +42,19 @@ def glm(
     delta: float | None = None,
     budget: Budget | None = None,
     row_norm: float | None = None,
-    solver: str = "auto",
+    solver: Any = "auto",
     output: str | None = None,
     iterations: int | None = None,
     step_size: float | None = None,
     max_passes: int | None = None,
+    clip: float | None = None,
+    noise_multiplier: float | None = None,
+    warm_start: Any = None,
     radius: float | None = None,
     l2: float | None = None,
     prior_mean: Sequence[float] | None = None,
     constraint: Any = None,
+    penalize_intercept: bool = False,
     threshold: float = 1.345,
     scale: float | None = None,
     quantile: float = 0.5,
@@ -95,7 +107,27 @@ def glm(
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
     facts = [*_facts(formula, design, row_norm), *shape.facts(family)]
+    if warm_start is not None:
+        settings = settings.starting_at(prepared_start(_started(formula, warm_start, settings, design, loss), design))
+        facts.append(start_fact(warm_start))
     return Fit.of(_fit(formula, data, settings, design, loss, facts, progress, on_plan), family)
+
+
+def _started(formula: str, start: Any, settings: Settings, design: Design, loss: Loss) -> NDArray[np.float64]:
+    """Coefficients to begin at: those of a model, or of this one on a public table."""
+    if not isinstance(start, PublicRows):
+        return model_coefficients(start, design)
+    exact = replace(
+        settings,
+        budget=Budget(epsilon=math.inf),
+        options=SolverOptions(),
+        relation=Relation.REPLACE_ONE,
+        invalid_rows=None,
+        seed=None,
+    )
+    plain = replace(design, attached=replace(design.attached, weighting=None, unit=None))
+    with pinned(None):
+        return _fit(formula, start.X, exact, plain, loss, [], None, None).coefficients()
 
 
 def _fit(

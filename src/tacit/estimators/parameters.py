@@ -77,7 +77,8 @@ class CommonParameters:
     solver
         "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton",
         "output-perturbation", "objective-perturbation", "objective-perturbation-kst"; for two classes also
-        "double-noise-newton"; for least squares also "moments" and "adassp".
+        "double-noise-newton"; for least squares also "moments" and "adassp". Or an object with `plan` and `run`, a
+        solver of your own (docs/extending.md).
     max_weight
         Public largest weight of a record, for `sample_weight`; larger ones are capped.
     max_rows_per_unit
@@ -104,7 +105,7 @@ class CommonParameters:
     row_norm: float | None = None
     relation: str = "replace-one"
     n_at_least: int | None = None
-    solver: str = "auto"
+    solver: Any = "auto"
     max_weight: float | None = None
     max_rows_per_unit: int | None = None
     invalid_rows: str | None = None
@@ -131,11 +132,19 @@ class RegressionParameters:
         None: planned from public facts. A Newton step is at most 1, which is the full one.
     max_passes
         Public cap on passes over the data; None: 30 where n·d ≥ 10^7 (38 with `inference`), else 1000.
+    clip, noise_multiplier
+        Set by hand, for solver="gradient": the largest norm of a unit's gradient in prepared coordinates, and the noise
+        of an answer over its sensitivity. With `iterations` the multiplier fixes the cost, and epsilon may be left out.
+    warm_start
+        Where solver="gradient" begins: rows that are `tacit.public`, on which the same model is fitted first, a model
+        that is, or a fitted model whose certificate is private.
     radius
         Radius of a ball that holds the slopes; None: no constraint.
     l2, prior_mean
         Ridge penalty (l2 / 2)·‖coef - prior_mean‖² on the slopes; `prior_mean` defaults to 0. None: no penalty, or that
         of the solver where it needs one.
+    penalize_intercept
+        Whether `radius` and `l2` bound the intercept too.
     constraint
         A set of `tacit.constraints` that holds the slopes; None: none.
     fit_intercept
@@ -152,10 +161,14 @@ class RegressionParameters:
     iterations: int | None = None
     step_size: float | None = None
     max_passes: int | None = None
+    clip: float | None = None
+    noise_multiplier: float | None = None
+    warm_start: Any = None
     radius: float | None = None
     l2: float | None = None
     prior_mean: Sequence[float] | None = None
     constraint: Any = None
+    penalize_intercept: bool = False
     fit_intercept: bool = True
     feature_map: Any = None
     inference: bool = False

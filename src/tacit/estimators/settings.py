@@ -11,13 +11,14 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, Penalty, Plan, PublicFact
+from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, FullPenalty, Penalty, Plan, PublicFact
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.engine.ledger_use import CHOICES
 from tacit.engine.table import Table
 from tacit.errors import BoundsError, BudgetError, InputError, SettingError
 from tacit.estimators.loss_choice import require_positive
+from tacit.estimators.public_rows import require_start
 from tacit.losses import classification
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
@@ -56,14 +57,8 @@ class Settings:
         """Fewer records are refused: 2, or 0 where their number is private."""
         return 2 if self.relation.n_is_public else 0
 
-    def plan(
-        self,
-        design: Design,
-        records: int | None,
-        loss: Loss = classification.LOGISTIC,
-        planner: Callable[[PublicFacts, SolverOptions], Plan] = make_plan,
-    ) -> Plan:
-        """Plan the fit of a loss and a design; `records` is ignored where n is private."""
+    def public_facts(self, design: Design, records: int | None, loss: Loss) -> PublicFacts:
+        """What a plan is made from; `records` is ignored where n is private."""
         if self.relation.n_is_public:
             records, largest_delta = whole("The number of records", records, 2), 1e-5
         elif self.n_at_least is None:
@@ -76,12 +71,26 @@ class Settings:
         if constraint is not None:
             constraint.check(columns)
         budget = self.budget.with_delta(min(largest_delta, records**-1.1))
-        facts = PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
+        return PublicFacts(design, records, self.relation, self.unit, budget, self.penalty, loss)
+
+    def plan(
+        self,
+        design: Design,
+        records: int | None,
+        loss: Loss = classification.LOGISTIC,
+        planner: Callable[[PublicFacts, SolverOptions], Plan] = make_plan,
+    ) -> Plan:
+        """Plan the fit of a loss and a design; `records` is ignored where n is private."""
+        facts = self.public_facts(design, records, loss)
         without = self.intervals_by_default and not has_intervals(loss)
         plan = planner(facts, replace(self.options, inference=False) if without else self.options)
         if design.attached.unit is None and self.unit not in {"row", "record"}:
             plan = plan.with_facts(PublicFact(ONE_RECORD, self.unit, "assumed"))
         return plan
+
+    def starting_at(self, start: tuple[float, ...]) -> Settings:
+        """Return the settings of a fit that begins at prepared coefficients, which are public."""
+        return replace(self, options=replace(self.options, start=start))
 
     def first_plan(
         self,
@@ -128,7 +137,7 @@ def check_settings(
     relation: str | Relation = Relation.REPLACE_ONE,
     unit: str = "row",
     n_at_least: int | None = None,
-    solver: str = "auto",
+    solver: Any = "auto",
     output: str | None = None,
     iterations: int | None = None,
     step_size: float | None = None,
@@ -137,6 +146,10 @@ def check_settings(
     l2: float | None = None,
     prior_mean: Sequence[float] | None = None,
     constraint: Any = None,
+    penalize_intercept: bool = False,
+    clip: float | None = None,
+    noise_multiplier: float | None = None,
+    warm_start: Any = None,
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
@@ -145,20 +158,34 @@ def check_settings(
 
     `inference` None means yes, unless the loss has no intervals, or a penalty, a constraint or a solver is asked for.
     """
+    warm_start = None if warm_start is False else warm_start
+    if warm_start is not None:
+        require_start(warm_start)
     by_default = inference is None
     if inference is None:
-        free = not l2 and prior_mean is None and radius is None and constraint is None
-        inference = free and solver in INTERVALS_BY_DEFAULT
-    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference), l2)
+        by_hand = any(it is not None for it in (prior_mean, radius, constraint, clip, noise_multiplier, warm_start))
+        free = not l2 and not by_hand
+        inference = free and isinstance(solver, str) and solver in INTERVALS_BY_DEFAULT
+    options = SolverOptions(
+        solver,
+        output,
+        iterations,
+        step_size,
+        max_passes,
+        bool(inference),
+        l2=l2,
+        clip=clip,
+        noise_multiplier=noise_multiplier,
+    )
     require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)
     return Settings(
-        budget=make_budget(epsilon, delta, budget),
+        budget=make_budget(epsilon, delta, budget, options),
         relation=Relation.parse(relation),
         unit=unit,
         n_at_least=None if n_at_least is None else whole("n_at_least", n_at_least, 2),
-        penalty=_penalty(l2, prior_mean, radius, constraint),
+        penalty=_penalty(l2, prior_mean, radius, constraint, intercept=penalize_intercept),
         options=options,
         invalid_rows=invalid_rows,
         seed=None if random_state is None else whole("random_state", random_state, 0),
@@ -172,8 +199,17 @@ def settings_of(given: Mapping[str, Any], **further: Any) -> Settings:
     return check_settings(**{name: value for name, value in {**given, **further}.items() if name in names})
 
 
-def make_budget(epsilon: float | None, delta: float | None, budget: Budget | None) -> Budget:
-    """One budget from epsilon and delta, or the budget that was given in their place."""
+def make_budget(
+    epsilon: float | None, delta: float | None, budget: Budget | None, options: SolverOptions | None = None
+) -> Budget:
+    """One budget from epsilon and delta, the budget that was given in their place, or what hand-set noise costs."""
+    if options is not None and options.noise_multiplier is not None:
+        if epsilon is None and budget is None:
+            mu = math.sqrt(options.iterations or 1) / options.noise_multiplier
+            # Rounded up, so that the exact cost is within it.
+            return Budget(mu=mu * (1 + 2.0**-50), delta=delta)
+        if make_budget(epsilon, delta, budget).is_infinite:
+            raise BudgetError("epsilon=inf asks for no noise: leave noise_multiplier out, or epsilon.")
     if budget is not None:
         if epsilon is not None or delta is not None:
             raise BudgetError("Give either budget=… or epsilon=… (and delta=…), not both.")
@@ -185,7 +221,9 @@ def make_budget(epsilon: float | None, delta: float | None, budget: Budget | Non
     return Budget(epsilon=epsilon, delta=delta)
 
 
-def _penalty(l2: float | None, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any) -> Penalty:
+def _penalty(
+    l2: float | None, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any, *, intercept: bool
+) -> Penalty:
     prior = None
     if prior_mean is not None:
         values = np.asarray(prior_mean, dtype=np.float64)
@@ -196,7 +234,10 @@ def _penalty(l2: float | None, prior_mean: Sequence[float] | None, radius: float
         raise SettingError("constraint must be one of tacit.constraints.region: Box, L1Ball, …")
     if radius is not None:
         radius = within("radius", radius, 1 / LARGEST_PENALTY, LARGEST_PENALTY)
-    return Penalty(within("l2", 0.0 if l2 is None else l2, 0.0, LARGEST_PENALTY), prior, radius, constraint)
+    l2 = within("l2", 0.0 if l2 is None else l2, 0.0, LARGEST_PENALTY)
+    # Where nothing is penalised, so is the intercept.
+    kind = FullPenalty if intercept and (l2 > 0.0 or radius is not None) else Penalty
+    return kind(l2, prior, radius, constraint)
 
 
 @dataclass(frozen=True)

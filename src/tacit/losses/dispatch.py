@@ -1,23 +1,46 @@
 """Compiled dispatch: slopes and curvatures of any loss, by its code, for a tile of 64 records.
 
-One kernel serves every loss, and the branch is taken once per tile.
+One kernel serves every loss, and the branch is taken once per tile. An own loss is called through the address of its
+compiled function, whose bits are a number of its shape: so kernels need not be compiled for it, nor know it.
 """
 
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from tacit.losses import classification, poisson, regression
+from tacit.losses.float_bits import float_to_bits
 from tacit.losses.loss import Code, Loss
+from tacit.losses.own import OwnLoss
 
 SHAPELESS = frozenset({Code.LOGISTIC, Code.SQUARED, Code.DISTANCE})
 
 
 def shape_of(loss: Loss) -> NDArray[np.float64] | None:
     """Public parameters of a loss, or None: numba then leaves out branches and compiles in half the time."""
+    if isinstance(loss, OwnLoss):
+        return np.append(np.array(loss.shape[:2]), np.array([loss.address], dtype=np.int64).view(np.float64))
     return None if loss.code in SHAPELESS else np.array(loss.shape)
+
+
+def _call(_context: Any, address: Any, margin: Any, label: Any) -> Any:
+    del address, margin, label
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        number = ir.DoubleType()
+        kind = ir.FunctionType(number, [number, number])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+
+    return types.float64(types.int64, types.float64, types.float64), generate
+
+
+called: Any = intrinsic(_call)
+"""What the compiled function at an address returns for a margin and a label."""
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -62,6 +85,11 @@ def slopes(  # noqa: C901, PLR0912 - one branch a loss
         elif code == Code.WEIGHTED_LOGISTIC:
             for i in range(count):
                 out[i] = classification.weighted_logistic_slope(margin[i], np.float64(label[i]), a)
+        elif code == Code.OWN:
+            # Center and scale of the response, in whose units the function is.
+            address = float_to_bits(shape[2])
+            for i in range(count):
+                out[i] = b * called(address, a + b * margin[i], a + b * np.float64(label[i]))
 
 
 @numba.njit(nogil=True, error_model="numpy")

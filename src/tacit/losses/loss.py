@@ -6,6 +6,7 @@ curvature the second derivative.
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import ClassVar
 
 
 class Code(IntEnum):
@@ -23,6 +24,7 @@ class Code(IntEnum):
     BOUNDED_POISSON = 9
     WEIGHTED_POISSON = 10
     WEIGHTED_LOGISTIC = 11
+    OWN = 12
 
 
 @dataclass(frozen=True)
@@ -45,3 +47,4 @@ class Loss:
     degree: int = 0
     joint: float = 2.0
     relative: bool = False
+    convex: ClassVar[bool] = True

@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING, Any
 
 from tacit.accounting.composition import Composition
+from tacit.contract.path import Path
 from tacit.design.design import INTERCEPT
 from tacit.documents.canonical_json import plain
 from tacit.errors import SettingError
@@ -17,6 +18,7 @@ from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
 from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
+from tacit.report.path import plot_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,11 +143,13 @@ def plot(
 
     `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
     on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
-    words. `title` is by default the model and its guarantee.
+    words. `title` is by default the model and its guarantee. A `release_.path` is drawn by `report.path.plot_path`.
 
     Of a composition of events (`tacit.accounting.compose`) the privacy profile, the trade-off function, the
     privacy-loss distribution and the Rényi curve are drawn; only `path` applies.
     """
+    if isinstance(fit, Path):
+        return plot_path(fit, path, title=title)
     if isinstance(fit, Composition):
         from tacit.report.account_pictures import composition_picture
 

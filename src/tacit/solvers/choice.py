@@ -37,7 +37,8 @@ from tacit.solvers import (
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
-from tacit.solvers.requirements import NO_INTERVALS, require
+from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
+from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
 from tacit.validate import one_of
@@ -55,12 +56,14 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     - Nothing but the arguments, which are public, enters the plan.
     """
     require_solver(options.solver)
+    require_gradient(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:
-        if options.solver in PENALISED and facts.penalty.l2:
+        own = not isinstance(options.solver, str)
+        if not own and options.solver in PENALISED and facts.penalty.l2:
             return PENALISED[options.solver](facts, options)
-        plan = assembled(facts, Exact(options.inference), ())
+        plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
     if facts.budget.is_pure:
@@ -77,14 +80,15 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     return plan
 
 
-def require_solver(name: str) -> None:
-    """Refuse a solver that there is not."""
-    one_of("solver", name, {**SOLVERS, **PURE_SOLVERS})
+def require_solver(solver: object) -> None:
+    """Refuse a solver that there is not, and an object that is none."""
+    if not is_own_solver(solver):
+        one_of("solver", solver, {**SOLVERS, **PURE_SOLVERS})
 
 
 def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Plan within a μ²."""
-    if options.solver not in SOLVERS:
+    if isinstance(options.solver, str) and options.solver not in SOLVERS:
         raise SettingError(f'solver="{options.solver}" is for delta=0 alone. Pass delta=0, or choose another solver.')
     if facts.design.open_places:
         return with_locating(facts, allowed, lambda rest: _chosen(facts, options, rest))
@@ -94,9 +98,10 @@ def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) 
 def _pure(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Plan within an ε, where delta is 0."""
     absent = isinstance(facts.design.response, Absent)
-    solver = mean.pure_plan if absent else PURE_SOLVERS.get(options.solver)
+    named = options.solver if isinstance(options.solver, str) else "one of your own"
+    solver = mean.pure_plan if absent else PURE_SOLVERS.get(named)
     if solver is None or facts.design.open_places:
-        what = f'solver="{options.solver}"'
+        what = f'solver="{named}"'
         ways = [f'solver="{name}"' for name in PURE_SOLVERS]
         if solver is not None:
             what, ways = "The search for bounds", ["declared bounds"]
@@ -120,6 +125,8 @@ def _chosen(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     if isinstance(facts.design.response, Absent):
         scatter = facts.loss == regression.SCATTER
         return (counted(covariance.plan) if scatter else mean.plan)(facts, options, allowed)
+    if not isinstance(options.solver, str):
+        return counted(own_plan)(facts, options, allowed)
     return SOLVERS[options.solver](facts, options, allowed)
 
 
@@ -134,6 +141,8 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
+    if is_for_gradient(facts, options):
+        return gradient.plan(facts, options, allowed)
     if options.inference and facts.interval_signal(allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
     if options.inference:

@@ -57,8 +57,9 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball
     """
     design = plan.design
     scale = design.response.scale if isinstance(design.response, Continuous) else 1.0
-    to_slopes = design.to_user()[int(design.intercept) :]
-    slopes = to_slopes if coordinates.matrix is None else to_slopes @ coordinates.matrix
+    to_user = design.to_user()
+    to_slopes = to_user[int(design.intercept) :]
+    slopes, penalised = (it if coordinates.matrix is None else it @ coordinates.matrix for it in (to_slopes, to_user))
     prior = np.zeros(len(to_slopes))
     outputs = () if design.outputs == 1 else (design.outputs,)
     start: Vector = np.zeros((design.width, *outputs))
@@ -66,13 +67,19 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball
         prior = np.asarray(plan.penalty.prior_mean, dtype=np.float64)
         start[: len(prior)] = (prior / np.diagonal(to_slopes)).reshape(-1, *(1 for _ in outputs))
         start = coordinates.working(start)
-    region: Ball | Projection = Ball(plan.penalty.radius, slopes)
+    center: Vector | float = 0.0
+    if plan.penalty.covers_intercept and design.intercept:
+        center = -design.shift().reshape(-1, *(1 for _ in outputs))
+        prior = center.ravel() + np.append(0.0, prior)
+    else:
+        penalised = slopes
+    region: Ball | Projection = Ball(plan.penalty.radius, penalised, center)
     if plan.penalty.constraint is not None:
         plan.penalty.constraint.check(len(to_slopes))
         region = Projection(plan.penalty.constraint, slopes)
     # The user's loss is scale^degree times the prepared one, and so is the penalty added to it.
     l2 = plan.penalty.l2 / scale**plan.loss.degree * _inverse_mean_weight(plan)
-    return (RidgePenalty(l2, slopes, prior.reshape(-1, *(1 for _ in outputs))), region, region.project(start))
+    return (RidgePenalty(l2, penalised, prior.reshape(-1, *(1 for _ in outputs))), region, region.project(start))
 
 
 def _inverse_mean_weight(plan: Plan) -> float:

@@ -67,9 +67,9 @@ def minimise(gate: Gate, plan: Plan) -> Vector:
         return _projected_descent(gate, plan)
     ridge, ball, theta = penalty_in(plan, Coordinates(None, float(plan.design.width)))
     theta = _unconstrained(gate, plan, ridge, theta)
-    if not isinstance(ball, Ball) or ball.radius is None or np.linalg.norm(ball.matrix @ theta) <= ball.radius:
+    if not isinstance(ball, Ball) or ball.radius is None or ball.distance(theta) <= ball.radius:
         return theta
-    return _on_the_sphere(gate, plan, ridge, ball.radius, theta)
+    return _on_the_sphere(gate, plan, ridge, ball, ball.radius, theta)
 
 
 def _minimise_in_turns(gate: Gate, plan: Plan) -> Vector:
@@ -122,21 +122,21 @@ def _newton(
     return theta
 
 
-def _on_the_sphere(gate: Gate, plan: Plan, ridge: RidgePenalty, radius: float, theta: Vector) -> Vector:
-    """Find the multiplier of ½‖B theta‖² that puts the minimiser on the sphere, by bisection."""
+def _on_the_sphere(gate: Gate, plan: Plan, ridge: RidgePenalty, ball: Ball, radius: float, theta: Vector) -> Vector:
+    """Find the multiplier of ½‖B theta - center‖² that puts the minimiser on the sphere, by bisection."""
 
     def at(multiplier: float) -> Vector:
         total = ridge.l2 + multiplier
-        centre = ridge.prior * (ridge.l2 / total)
+        centre = ridge.prior * (ridge.l2 / total) + ball.center * (multiplier / total)
         return _unconstrained(gate, plan, replace(ridge, l2=total, prior=centre), theta)
 
     low, high = 1e-12, 1e-3
-    while np.linalg.norm(ridge.matrix @ (theta := at(high))) > radius:
+    while ball.distance(theta := at(high)) > radius:
         low, high = high, high * 10
     while high / low > 1 + 1e-9:
         middle = np.sqrt(low * high)
         theta = at(middle)
-        if np.linalg.norm(ridge.matrix @ theta) > radius:
+        if ball.distance(theta) > radius:
             low = middle
         else:
             high = middle
@@ -157,7 +157,9 @@ def _quasi_newton(
         return gradient_at(flat.reshape(shape)).ravel()
 
     moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
-    majoriser = plan.loss.smoothness * moments + ridge.curvature()
+    # Without a known smoothness the metric is a start like any other.
+    smoothness = plan.loss.smoothness if math.isfinite(plan.loss.smoothness) else 1.0
+    majoriser = smoothness * moments + ridge.curvature()
     inverse = np.linalg.pinv(majoriser, rcond=SINGULAR, hermitian=True)
 
     def metric(flat: Vector) -> Vector:

@@ -54,11 +54,17 @@ def first_averaged(iterates: int, output: str, tail: float) -> int:
 
 
 def take_steps(
-    start: Vector, iterations: int, step: Callable[[int, Vector], Vector], *, momentum: float = 0.0, first: int
+    start: Vector,
+    iterations: int,
+    step: Callable[[int, Vector], Vector],
+    *,
+    momentum: float = 0.0,
+    first: int,
+    kept: list[Vector] | None = None,
 ) -> Vector:
-    """Return the mean of the iterates from `first` on; `step` gives the next one."""
+    """Return the mean of the iterates from `first` on; `step` gives the next one. All are added to `kept`."""
     previous = theta = start
-    iterates = []
+    iterates = [] if kept is None else kept
     for number in range(iterations):
         ahead = theta + momentum * (theta - previous) if momentum else theta
         previous, theta = theta, np.clip(step(number, ahead), -FARTHEST, FARTHEST)
@@ -67,11 +73,18 @@ def take_steps(
 
 
 def descend(
-    gate: Gate, plan: Plan, descent: Descent, coordinates: Coordinates, start: Vector | None, clip: float, loss: Loss
+    gate: Gate,
+    plan: Plan,
+    descent: Descent,
+    coordinates: Coordinates,
+    start: Vector | None,
+    clip: float,
+    loss: Loss,
+    kept: list[Vector] | None = None,
 ) -> tuple[Vector, float]:
     """Take steps θ = Proj(prox(φ - η g)); return the output and the noise of the mean gradients.
 
-    Without a start they begin at the prior mean, or at 0.
+    Without a start they begin at the prior mean, or at 0. All iterates are added to `kept`.
     """
     ridge, region, prior = penalty_in(plan, coordinates)
     noise = 0.0
@@ -84,8 +97,11 @@ def descend(
         return region.project(ridge.proximal(moved, descent.step_size))
 
     momentum, first = descent.momentum, descent.first_averaged
-    theta = take_steps(prior if start is None else start, descent.iterations, step, momentum=momentum, first=first)
+    begin = prior if start is None else start
+    theta = take_steps(begin, descent.iterations, step, momentum=momentum, first=first, kept=kept)
     if theta.ndim > 1 and plan.penalty.prior_mean is None and plan.penalty.constraint is None:
         # What all classes have in common changes no probability: it is noise and no more.
         theta = theta - theta.mean(axis=1, keepdims=True)
+        if kept is not None:
+            kept[:] = [iterate - iterate.mean(axis=1, keepdims=True) for iterate in kept]
     return theta, noise

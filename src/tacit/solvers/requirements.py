@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tacit.contract.plan import Penalty
@@ -60,6 +60,47 @@ NO_INTERVALS = Requirement(
     no_intervals,
     'There are no intervals for solver={solver}: leave solver="auto", which has them, or set inference=False.',
 )
+
+
+NEEDS: Mapping[str, str] = {
+    "moments": "the squared loss",
+    "newton": "bounds on the curvature",
+    "majorised-newton": "bounds on the curvature",
+    "double-noise-newton": "bounds on the curvature",
+    "whitened-gradient": "a known scale of the slopes",
+}
+"""What solvers but "gradient" need of a loss; those that are not listed need convexity and smoothness."""
+HAND_SET = ("clip", "noise_multiplier", "start")
+
+
+def is_for_gradient(facts: PublicFacts, options: SolverOptions) -> bool:
+    """Whether a fit is one of plain noisy gradients: of an own loss, or with numbers set by hand."""
+    return facts.loss.code is Code.OWN or any(getattr(options, name) is not None for name in HAND_SET)
+
+
+def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
+    """Refuse an own loss, or numbers set by hand, where a solver or intervals need more than slopes."""
+    if not is_for_gradient(facts, options):
+        return
+    solver, own = options.solver, facts.loss.code is Code.OWN
+    what = "an own loss" if own else "fits with clip, noise_multiplier or warm_start set by hand"
+    if options.inference:
+        raise SettingError(f"There are no intervals for {what}: set inference=False.")
+    if not isinstance(solver, str):
+        return
+    if solver in {"auto", "gradient"}:
+        if facts.loss.relative:
+            found = "the scale of the residuals would have to be found first"
+            raise SettingError(f"There must be a declared scale or smoothing for {what}: {found}.")
+        if not facts.relation.n_is_public:
+            instead = 'relation="zero-out", whose sums have the same sensitivity'
+            raise SettingError(f"There must be a public n for {what}: use {instead}.")
+        return
+    if own:
+        need = NEEDS.get(solver, "convexity and smoothness")
+        why = "clipping enforces the bound on its slope, and nothing enforces the rest"
+        raise SettingError(f'solver="{solver}" needs {need}. Of an own loss {why}: use solver="gradient".')
+    raise SettingError(f'solver="{solver}" takes no clip, noise_multiplier or warm_start: use solver="gradient".')
 
 
 def takes_no(solver: str, *names: str) -> list[Requirement]:

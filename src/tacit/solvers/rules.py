@@ -137,6 +137,8 @@ class Descent:
     study: ClassVar[str] = DERIVED
     radius: float = rule(10.0, "assumed norm of the best coefficients for rows of norm 1")
     margins: float = rule(3.0, "assumed root mean square of the true margins, for the forecast")
+    noise_kept: float = rule(0.25, "gradient² over noise² at which steps end, where no smoothness is known")
+    agreement: float = rule(0.01, "how far below a stated μ a hand-set noise may cost; never above")
 
 
 @dataclass(frozen=True)

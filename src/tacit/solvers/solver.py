@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
 from tacit.contract.query import PART, QueryKind
@@ -40,7 +40,8 @@ PRIVATE_SCALES = 2.0**-64, 2.0**72
 class SolverOptions:
     """What the user fixed of the plan; None leaves it to the solver."""
 
-    solver: str = "auto"
+    solver: Any = "auto"
+    """A name, or an object with `plan` and `run` (`own_solver.py`)."""
     output: str | None = None
     iterations: int | None = None
     step_size: float | None = None
@@ -48,6 +49,10 @@ class SolverOptions:
     inference: bool = False
     l2: float | None = field(default=None, compare=False)
     """The ridge as it was given, 0 included; None where it was left out. Solvers go by the penalty of the facts."""
+    clip: float | None = None
+    noise_multiplier: float | None = None
+    start: tuple[float, ...] | None = None
+    """Prepared coefficients to begin at, class after class for every row: public, or released before."""
 
     def __post_init__(self) -> None:
         """Refuse what no plan can honour."""
@@ -58,6 +63,14 @@ class SolverOptions:
             object.__setattr__(self, name, None if value is None else whole(name, value))
         if self.step_size is not None:
             within("step_size", positive("step_size", self.step_size), 1e-30, 1e30)
+        for name in ("clip", "noise_multiplier"):
+            value = getattr(self, name)
+            if value is not None:
+                value = within(name, positive(name, value), 1e-30, 1e30)
+            object.__setattr__(self, name, value)
+        if self.noise_multiplier is not None and self.iterations is None:
+            why = "the budget is μ = √iterations / noise_multiplier"
+            raise SettingError(f"noise_multiplier needs iterations=…: {why}, and is computed from both.")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""How good a fitted model is: exactly and free of charge on public rows, by a noised and paid sum on private ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn import metrics
+
+from tacit.certificate.certificate import Certificate
+from tacit.contract.plan import Plan, PublicFact
+from tacit.design.response import Binary, Classes, Response
+from tacit.engine.ledger_use import Refusals
+from tacit.engine.table import Table
+from tacit.errors import SettingError
+from tacit.estimators.settings import TRIED_RECORDS, UNIT, Declared, Settings
+from tacit.solvers.evaluation import plan_evaluation
+
+
+@dataclass(frozen=True)
+class Scores(Mapping[str, float]):
+    """Scores by name. `noise` is the standard deviation of what was added to each: 0 on public rows.
+
+    Where n is private, it leaves out that of the number of records, by which a sum is divided.
+
+    `certificate` states what was paid for; None on public rows, where nothing was.
+    """
+
+    values_by_name: Mapping[str, float]
+    noise: float = 0.0
+    certificate: Certificate | None = None
+
+    def __getitem__(self, name: str) -> float:
+        return self.values_by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_by_name)
+
+    def __len__(self) -> int:
+        return len(self.values_by_name)
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name} {value:.5g}" for name, value in self.items())
+        return f"{scores} (public rows)" if self.certificate is None else f"{scores} ± {self.noise:.2g} (noise added)"
+
+
+def public_scores(response: Response, labels: Any, predicted: Any, *, chances: bool) -> Scores:
+    """Exact scores of predictions: numbers, and for classes their `chances`, or margins."""
+    if not isinstance(response, Binary | Classes):
+        found = {"r2": metrics.r2_score, "mean_squared_error": metrics.mean_squared_error}
+        found |= {"mean_absolute_error": metrics.mean_absolute_error}
+        return Scores({name: float(score(np.asarray(labels), predicted)) for name, score in found.items()})
+    classes = [label.item() if isinstance(label, np.generic) else label for label in response.classes]
+    places = {label: place for place, label in enumerate(classes)}
+    codes = np.array([places.get(label, -1) for label in np.asarray(labels).tolist()])
+    if (codes < 0).any():
+        raise SettingError("The public rows have labels that are not among the classes of the fit.")
+    if predicted.ndim == 1:
+        chosen = (predicted > (0.5 if chances else 0.0)).astype(int)
+        predicted = np.column_stack([1.0 - predicted, predicted])
+    else:
+        chosen = predicted.argmax(axis=1)
+    wrong = float(np.mean(chosen != codes))
+    scores = {"accuracy": 1.0 - wrong, "zero_one_loss": wrong}
+    if chances:
+        scores["log_loss"] = float(metrics.log_loss(codes, predicted, labels=range(len(classes))))
+    return Scores(scores)
+
+
+def private_scores(
+    plan: Plan,
+    theta: tuple[float, ...],
+    settings: Settings,
+    declared: Declared,
+    rows: tuple[Any, Any, Mapping[str, Any]],
+    facts: Sequence[PublicFact] = (),
+) -> Scores:
+    """Pay for one noised sum over private rows (X, y, units): the 0–1 loss of two classes, or the squared error.
+
+    Guarantee: the scores are within the budget given for them. Rows are clipped as those of the fit. What public facts
+    can refuse is refused before a record is read, and inside a ledger the charge comes before the answer.
+    """
+    if plan.design.attached.offset is not None:
+        raise SettingError("Evaluations on private rows know no exposures: evaluate(tacit.public(X, y)) is free.")
+    declared.require(given := rows[2])
+
+    def plan_for(records: int | None) -> Plan:
+        number = TRIED_RECORDS[0] if records is None else records
+        return plan_evaluation(settings.public_facts(design, number, plan.loss), theta).with_facts(*common)
+
+    design, common = plan.design, list[PublicFact]()
+    # Refused here, if at all: any number of records will do.
+    plan_for(None)
+    refusals = Refusals.settle(settings.invalid_rows, label="evaluation")
+    with refusals.logged():
+        opened = Table(*rows[:2], attached=given, fewest=settings.fewest)
+    with opened as table:
+        if table.names != tuple(column.name for column in design.inputs or design.columns):
+            raise SettingError("The features are not those of the fit: their names, or their number, differ.")
+        response = replace(design.response, column=table.response or "y")  # type: ignore[arg-type]
+        design = replace(design, response=response, attached=declared.attached(table.attached, None))
+        common += [*settings.facts(table, refusals.invalid_rows, units=UNIT in given), *facts, *declared.facts(given)]
+        release = table.fit(design, plan_for, refusals=refusals, seed=settings.seed)
+    values = dict(zip(release.plan.design.names, release.theta.tolist(), strict=True))
+    return Scores(values, release.decrements[0], Certificate.issue(release))

@@ -1,0 +1,58 @@
+"""Evaluations: one noised sum at the price of the budget, exact without noise."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.contract.plan import Penalty, Purpose
+from tacit.contract.query import QueryKind
+from tacit.design.design import matrix_design
+from tacit.design.response import Binary, Classes, Continuous, Response
+from tacit.errors import SettingError
+from tacit.losses import classification
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tacit.solvers.evaluation import plan_evaluation
+from tacit.solvers.solver import PublicFacts
+
+LABELS = Binary("y", (0, 1))
+EVERY = (Relation.REPLACE_ONE, Relation.ZERO_OUT, Relation.ADD_REMOVE)
+
+
+def facts(response: Response, relation: Relation = Relation.REPLACE_ONE, **budget: Any) -> PublicFacts:
+    design = matrix_design(["a", "b"], response, bounds=(-1, 1), row_norm=None, intercept=True)
+    spent = Budget(**(budget or {"epsilon": 1.0, "delta": 1e-6}))
+    return PublicFacts(design, 500, relation, "row", spent, Penalty(), classification.LOGISTIC)
+
+
+@pytest.mark.parametrize("relation", EVERY)
+@pytest.mark.parametrize("response", [LABELS, Continuous.of("y", 2.0, 6.0)])
+def test_the_plan_costs_the_budget(response: Response, relation: Relation) -> None:
+    plan = plan_evaluation(facts(response, relation), (0.0, 0.0, 0.0))
+    assert {step.kind for step in plan.steps} == {QueryKind.COUNTS}
+    assert plan.guarantee().epsilon <= 1.0
+    assert plan.guarantee().epsilon == pytest.approx(1.0, rel=1e-4)
+    assert plan.counting == (relation is Relation.ADD_REMOVE)
+    assert plan.queries == 1 + plan.counting
+
+
+def test_one_record_changes_the_number_of_wrong_labels_by_one() -> None:
+    plan = plan_evaluation(facts(LABELS, mu=0.5, delta=1e-6), (0.0, 0.0, 0.0))
+    (step,) = plan.steps
+    assert step.purpose is Purpose.WRONG_LABELS
+    # The noise on the count is 1 / μ, for every relation: a count has sensitivity 1.
+    assert step.noise_share(1) == pytest.approx(2.0, rel=1e-6)
+
+
+def test_without_noise_there_is_no_price() -> None:
+    plan = plan_evaluation(facts(LABELS, epsilon=math.inf), (0.0, 0.0, 0.0))
+    assert [step.price for step in plan.steps] == [None]
+
+
+def test_several_classes_are_refused() -> None:
+    with pytest.raises(SettingError, match="two classes"):
+        plan_evaluation(facts(Classes("y", (0, 1, 2))), tuple(np.zeros(9)))
+    with pytest.raises(SettingError, match="declared bounds"):
+        plan_evaluation(facts(Continuous.opened("y")), (0.0, 0.0, 0.0))
