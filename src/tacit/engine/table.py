@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.plan import Plan
+from tacit.contract.plan import Plan, Solution
 from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
@@ -159,13 +159,7 @@ class Table:
                 # The lattice must hold all records, however few of them were declared.
                 actual = replace(plan, records=max(plan.records, store.length))
                 gate = OpenGate(actual, responder, self._progress)
-            if plan.locating is not None:
-                # The bounds are an answer of the gate; the rest of the plan goes by them.
-                plan = replace(plan, design=locate(gate, plan))
-                responder.prepare_with(plan.design)
-            if plan.counting:
-                plan = count_records(gate, plan)
-            found = plan.solver.run(gate, plan)
+            plan, found = follow(plan, gate, responder.prepare_with)
         return Release(plan, found.theta, seed is not None, found.sandwich, found.moments, found.decrements)
 
     def close(self) -> None:
@@ -179,3 +173,17 @@ class Table:
 
     def __exit__(self, *failure: object) -> None:
         self.close()
+
+
+def follow(plan: Plan, gate: Gate, prepare: Callable[[Design], object]) -> tuple[Plan, Solution]:
+    """Ask for bounds and for the number of records where that is planned, then run the solver.
+
+    `prepare` rescales the records by the bounds that were found. Returns the plan with what was found, and the result.
+    """
+    if plan.locating is not None:
+        # The bounds are an answer of the gate; the rest of the plan goes by them.
+        plan = replace(plan, design=locate(gate, plan))
+        prepare(plan.design)
+    if plan.counting:
+        plan = count_records(gate, plan)
+    return plan, plan.solver.run(gate, plan)
