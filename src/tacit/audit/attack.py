@@ -13,6 +13,7 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import Composition
 from tacit.audit.bounds import Floats
 from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
 
 DELTA = 1e-5
 """δ at which ε is stated where an attack has to choose one."""
@@ -35,6 +36,7 @@ class Worlds:
     """
 
     claim: Composition
+    relation: Relation
     draw: Callable[[int, int], Floats]
     threshold: float | None = None
 

@@ -6,7 +6,7 @@ guarantee the rates of false alarms and of misses obey
     FPR + FNR ≥ 2 Φ(-μ/2),
 
 and under (ε, δ) every event A has P₁(A) ≤ e^ε P₀(A) + δ, in both orders. Clopper-Pearson bounds on the rates turn that
-round. Thresholds are fixed beforehand, or chosen on runs that are then left out.
+round. Thresholds are fixed beforehand, or chosen by pilot runs that are not counted.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from scipy import special, stats
 
 Floats = NDArray[np.float64]
 
-PILOT_SHARE = 10
-"""One run in so many chooses thresholds and is not counted."""
 GRID = 201
 CANDIDATES = 64
 """Quantiles of the pilot runs that are tried as thresholds of an event."""
 SAFE = 1.0 - 1e-9
 """Factor on every bound: scipy's quantiles have relative errors of about 1e-12."""
+TRIMMED = 0.1
+"""Share of the scores that is left out at either end where their centre is estimated."""
+ALIKE = 1.5
+"""Spreads that differ by less than this factor are taken as equal: the best threshold is then halfway."""
 QUARTILES = 1.349
 """Distance of the quartiles of a standard Gaussian."""
 
@@ -38,10 +40,9 @@ class Scores:
     first: Floats
     second: Floats
 
-    def split(self) -> tuple[Scores, Scores]:
-        """Return pilot runs and the others."""
-        cut = len(self.first) // PILOT_SHARE
-        return Scores(self.first[:cut], self.second[:cut]), Scores(self.first[cut:], self.second[cut:])
+    def split(self, pilot: int) -> tuple[Scores, Scores]:
+        """Return the first runs and the others."""
+        return Scores(self.first[:pilot], self.second[:pilot]), Scores(self.first[pilot:], self.second[pilot:])
 
     def roc(self) -> tuple[Floats, Floats]:
         """Rates of false alarms and of detections, for thresholds from high to low, ends included."""
@@ -60,7 +61,7 @@ def lower_rate(events: float, runs: int, alpha: float) -> float:
     return 0.0 if events <= 0 else float(stats.beta.ppf(alpha, events, runs - events + 1.0))
 
 
-def mu_lower(scores: Scores, alpha: float, threshold: float | None = None) -> float:
+def mu_lower(counted: Scores, threshold: float, alpha: float) -> float:
     """Lower bound on μ from the number of wrong guesses in both worlds together.
 
     With N runs a world, rates p and q, and E wrong guesses, E has the law of N Bernoulli(p) and N Bernoulli(q). Among
@@ -68,26 +69,22 @@ def mu_lower(scores: Scores, alpha: float, threshold: float | None = None) -> fl
     the mean (Hoeffding 1956, theorem 4). So one Clopper-Pearson bound r on E out of 2N holds for (p + q) / 2, and
     μ ≥ -2 Φ⁻¹(r). That is tighter than a bound for each rate. With alpha < 1/4 the condition on e is always met.
 
-    Guarantee: for every pair of worlds with a μ-GDP guarantee the bound exceeds μ with probability at most alpha.
+    Guarantee: for every pair of worlds with a μ-GDP guarantee, and a threshold that was fixed before the counted runs,
+    the bound exceeds μ with probability at most alpha.
     """
-    counted = scores
-    if threshold is None:
-        pilot, counted = scores.split()
-        threshold = best_cut(pilot)
     wrong = int(np.sum(counted.first > threshold) + np.sum(counted.second <= threshold))
     rate = upper_rate(wrong, 2 * len(counted.first), alpha)
     return max(0.0, -2.0 * float(special.ndtri(rate))) * SAFE
 
 
-def epsilon_lower(scores: Scores, delta: float, alpha: float) -> float:
+def epsilon_lower(pilot: Scores, counted: Scores, delta: float, alpha: float) -> float:
     """Lower bound on ε at δ, log((P₁(A) - δ) / P₀(A)) for the best event A of the pilot runs.
 
     A is a half-line of scores; both half-lines and both orders of the worlds are tried.
 
     Guarantee: for every pair of worlds with an (ε, δ) guarantee the bound exceeds ε with probability at most alpha.
     """
-    pilot, counted = scores.split()
-    runs, weight = len(counted.first), len(counted.first) / max(1, len(pilot.first))
+    runs, weight = len(counted.first), len(counted.first) / len(pilot.first)
     levels = np.linspace(0.0, 1.0, CANDIDATES)
     cuts = np.unique(np.quantile(np.concatenate([pilot.first, pilot.second]), levels))
 
@@ -109,13 +106,14 @@ def epsilon_lower(scores: Scores, delta: float, alpha: float) -> float:
 
 
 def best_cut(pilot: Scores) -> float:
-    """The threshold with the fewest wrong guesses, for Gaussians of the same medians and quartiles."""
-    low, high = (float(np.median(it)) for it in (pilot.first, pilot.second))
-    spreads = [float(np.subtract(*np.quantile(it, [0.75, 0.25]))) / QUARTILES for it in (pilot.first, pilot.second)]
-    if min(spreads) <= 0.0 or high <= low:
+    """The threshold with the fewest wrong guesses, for Gaussians with the centres and quartiles of the pilot runs."""
+    low, high = (float(stats.trim_mean(it, TRIMMED)) for it in (pilot.first, pilot.second))
+    spreads = [float(np.subtract(*np.quantile(it, [0.75, 0.25]))) for it in (pilot.first, pilot.second)]
+    if high <= low or max(spreads) <= ALIKE * min(spreads):
         return (low + high) / 2
     cuts = np.linspace(low, high, GRID)
-    wrong = special.ndtr((low - cuts) / spreads[0]) + special.ndtr((cuts - high) / spreads[1])
+    scales = np.maximum(np.array(spreads) / QUARTILES, (high - low) / GRID)
+    wrong = special.ndtr((low - cuts) / scales[0]) + special.ndtr((cuts - high) / scales[1])
     return float(cuts[int(np.argmin(wrong))])
 
 

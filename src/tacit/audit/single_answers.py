@@ -89,7 +89,7 @@ class OneQuery:
         def draw(world: int, runs: int) -> Floats:
             return np.array([score(responders[world].answer(self.query, price)) for _ in range(runs)])
 
-        return Worlds(claim, draw, 0.0)
+        return Worlds(claim, relation, draw, 0.0)
 
     def _score(self, price: AnyPrice, tables: list[Noiseless]) -> Callable[[Answer], float]:
         query = self.query

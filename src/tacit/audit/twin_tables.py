@@ -179,7 +179,7 @@ def on_lattice(steps: Floats) -> list[int]:
 
 
 def gaussian_log_ratio(first: Floats, second: Floats, answer: Answer) -> float:
-    """log P₁ / P₀ of a noised answer whose exact values are `first` and `second`."""
+    """Logarithm of P₁ / P₀ of a noised answer whose exact values are `first` and `second`."""
     difference = second - first
     return float(np.sum((answer.value - (first + second) / 2) * difference)) / answer.noise_scale**2
 
