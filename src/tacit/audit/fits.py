@@ -12,7 +12,7 @@ import numpy as np
 from tacit.accounting.composition import compose
 from tacit.audit.attack import Worlds, approximate_budget
 from tacit.audit.bounds import Floats
-from tacit.audit.simulated_pairs import FACTS, MakePair, Outcome, lone_row
+from tacit.audit.simulated_pairs import FACTS, MakePair, Outcome, contrary_row
 from tacit.audit.twin_tables import Pair, TwinTables
 from tacit.contract.plan import Plan
 from tacit.privacy.budget import Budget
@@ -37,7 +37,7 @@ class Road:
     relation: Relation = Relation.ZERO_OUT
     records: int = 64
     columns: int | Callable[[float], int] = 2
-    pair: MakePair = lone_row
+    pair: MakePair = contrary_row
     approximate: bool = False
     coefficients: tuple[float, ...] | None = None
 

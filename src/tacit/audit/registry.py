@@ -15,7 +15,7 @@ from typing import Any
 
 from tacit.audit.attack import Attack, Subject
 from tacit.audit.fits import Road
-from tacit.audit.simulated_pairs import FAR, Outcome, opposed_rows, overshot_row
+from tacit.audit.simulated_pairs import FAR, Outcome, lone_row, opposed_rows, overshot_row
 from tacit.audit.single_answers import QUERIES, relations_of
 from tacit.errors import SettingError
 from tacit.estimators.classifiers import LinearSVC, LogisticRegression
@@ -67,22 +67,28 @@ ESTIMATORS = (
         pair=overshot_row,
         coefficients=(-1.0, 0.0, -1.0),
     ),
-    Road("GaussianMean", partial(GaussianMean, solver="gradient"), Outcome.NONE, coefficients=(1.0, 1.0, 1.0)),
+    Road(
+        "GaussianMean",
+        partial(GaussianMean, solver="gradient"),
+        Outcome.NONE,
+        pair=lone_row,
+        coefficients=(1.0, 1.0, 1.0),
+    ),
 )
 ROADS = (
     Road("auto", LogisticRegression),
     Road("gradient", partial(LogisticRegression, **_FAR_START), relation=Relation.REPLACE_ONE, pair=opposed_rows),
     Road("whitened-gradient", partial(LogisticRegression, solver="whitened-gradient")),
-    Road("staged-gradient", partial(HuberRegressor, solver="whitened-gradient"), Outcome.NUMBERS),
+    Road("staged-gradient", partial(HuberRegressor, solver="whitened-gradient"), Outcome.NUMBERS, pair=lone_row),
     Road("one-step", partial(LogisticRegression, inference=True), records=256),
-    Road("moments", partial(LinearRegression, solver="moments"), Outcome.NUMBERS),
+    Road("moments", partial(LinearRegression, solver="moments"), Outcome.NUMBERS, pair=lone_row),
     Road("newton", partial(LogisticRegression, solver="newton")),
     Road("majorised-newton", partial(LinearRegression, solver="majorised-newton"), Outcome.NUMBERS),
     Road("double-noise-newton", partial(LogisticRegression, solver="double-noise-newton")),
     Road("objective-perturbation", partial(LogisticRegression, solver="objective-perturbation"), approximate=True),
     Road("intercept-only", LogisticRegression, records=2, columns=lambda mu: 2 + math.ceil(2 * mu)),
-    Road("mean", partial(GaussianMean, solver="gradient"), Outcome.NONE),
-    Road("whitened-mean", GaussianMean, Outcome.NONE, records=256),
+    Road("mean", partial(GaussianMean, solver="gradient"), Outcome.NONE, pair=lone_row),
+    Road("whitened-mean", GaussianMean, Outcome.NONE, records=256, pair=lone_row),
     Road("several-classes", partial(LogisticRegression, solver="whitened-gradient"), Outcome.CLASSES),
     Road("private-bounds", lambda **given: LogisticRegression(**{**given, "bounds": "private"})),
     Road("counted-records", partial(LogisticRegression, solver="newton"), relation=Relation.ADD_REMOVE),

@@ -72,6 +72,20 @@ def lone_row(relation: Relation, outcome: Outcome, records: int, columns: int) -
     return neighbours(relation, X, y, X[0], low)
 
 
+def contrary_row(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
+    """A record at the corner whose response contradicts those of all others, against its opposite, a blank or none.
+
+    The responses of the others fall with the first column, so a fit gives this record a slope near its bound.
+    """
+    places = np.arange(records)
+    # Columns of signs with periods 2, 4, 8, …: none is a combination of the others.
+    X = np.array([1.0 - 2.0 * (places >> min(j, 30) & 1) for j in range(columns)]).T
+    low, high = _ENDS[outcome]
+    y = np.where(X[:, 0] > 0, low, high)
+    X[0], y[0] = 1.0, high
+    return neighbours(relation, X, y, X[0], low)
+
+
 def opposed_rows(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
     """Two rows that are almost the same, with gradients that point away from each other.
 

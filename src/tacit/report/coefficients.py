@@ -15,6 +15,7 @@ from tacit.inference.estimates import Line
 from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+from tacit.report.audit_pictures import audit_picture
 from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
 
 if TYPE_CHECKING:
@@ -133,17 +134,19 @@ def plot(
     units: Units | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals.
+    """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals; or an audit.
 
     The thin bar is the total interval, the thick one inside leaves out the noise added for privacy. The intercept is
     left out, as its scale is another. Nothing but the release is drawn, and the same fit gives the same file.
 
     `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
     on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
-    words. `title` is by default the model and its guarantee.
+    words. `title` is by default the model and its guarantee. Of an audit the attack's ROC curve is drawn.
     """
+    if hasattr(fit, "mu_lower"):
+        return audit_picture(fit, path, title)
     if not callable(getattr(fit, "summary", None)):
-        raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
+        raise SettingError("plot draws a fit of tacit.glm, a fitted estimator or the result of an audit.")
     total = sampling = fit.summary(level, exponentiate=exponentiate)
     # A fit read from a file has one kind of interval.
     if getattr(fit, "release", True) is not None:
