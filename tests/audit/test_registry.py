@@ -66,9 +66,11 @@ def test_attacks_that_reach_the_sensitivity_show_most_of_mu(name: str) -> None:
 
 
 def test_an_unknown_name_is_refused_with_those_there_are() -> None:
-    with pytest.raises(SettingError, match=r"'Newton' .*Did you mean 'newton'\?.*LogisticRegression, .*DampedDirection"):
+    with pytest.raises(
+        SettingError, match=r"'Newton' .*Did you mean 'newton'\?.*LogisticRegression, .*DampedDirection"
+    ):
         find("Newton")
-    with pytest.raises(SettingError, match="nothing called '' can be audited. There are"):
+    with pytest.raises(SettingError, match=r"nothing called '' can be audited\. There are"):
         find("")
     with pytest.raises(SettingError, match="nothing called 'GradientSum'"):
         find("GradientSum", REPLAYED)
