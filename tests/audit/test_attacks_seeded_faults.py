@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import tacit
+from tacit import audit
 from tacit.accounting.composition import compose
 from tacit.audit.attack import Attack, Subject, Worlds
 from tacit.contract import sensitivity
@@ -30,7 +30,7 @@ BATCH = 2
 
 
 def refuted(name: str | Attack, mu: float, runs: int = RUNS) -> bool:
-    return tacit.audit.run(name, mu=mu, runs=runs, confidence=1 - RARE).refuted
+    return audit.run(name, mu=mu, runs=runs, confidence=1 - RARE).refuted
 
 
 def halve_noise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,8 +62,9 @@ def forget_the_intercept(monkeypatch: pytest.MonkeyPatch) -> None:
             curvature = objective.curvature(theta) - np.diag(lost)
             # Shortened steps: far out the curvature is small, and full ones would overshoot.
             step = np.linalg.solve(curvature, slope)
-            theta = theta - step * min(1.0, (1.0 + np.linalg.norm(theta)) / max(np.linalg.norm(step), 1e-12))
-            if np.linalg.norm(step) < 1e-9 * (1.0 + np.linalg.norm(theta)):
+            length, reach = float(np.linalg.norm(step)), 1.0 + float(np.linalg.norm(theta))
+            theta = theta - step * min(1.0, reach / max(length, 1e-12))
+            if length < 1e-9 * reach:
                 break
         return theta
 
@@ -134,9 +135,9 @@ def test_half_noise_is_refuted_by_the_answers_of_a_solver(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("fault", [leave_rows_unclipped, shrink_sensitivity])
 def test_replayed_transcripts_show_sums_that_move_too_far(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "whitened-gradient" if fault is leave_rows_unclipped else "gradient"
-    assert tacit.audit.replay(name, pairs=5).exceeded == 0
+    assert audit.replay(name, pairs=5).exceeded == 0
     fault(monkeypatch)
-    found = tacit.audit.replay(name, pairs=5)
+    found = audit.replay(name, pairs=5)
     assert found.refuted
     assert found.largest_query_share > 1
     assert math.isfinite(found.largest_share)

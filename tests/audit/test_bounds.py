@@ -70,8 +70,10 @@ def test_epsilon_lower_holds_and_is_near_for_randomised_response() -> None:
     honest = math.exp(epsilon) / (1 + math.exp(epsilon))
     found = []
     for _ in range(500):
-        draws = [Scores(rng.random(n) > honest, rng.random(n) < honest) for n in (200, 2000)]
-        pilot, counted = (Scores(it.first.astype(float), it.second.astype(float)) for it in draws)
+        pilot, counted = (
+            Scores(np.where(rng.random(n) > honest, 1.0, 0.0), np.where(rng.random(n) < honest, 1.0, 0.0))
+            for n in (200, 2000)
+        )
         found.append(epsilon_lower(pilot, counted, 0.0, ALPHA))
     assert np.sum(np.array(found) > epsilon) <= 6
     assert np.mean(found) > 0.75

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.image import imread
 
 import tacit
+from tacit.audit import run
 from tacit.audit.result import AuditResult
 from tacit.errors import SettingError
 from tacit.report.audit_pictures import audit_picture
@@ -14,7 +15,7 @@ from tacit.report.audit_pictures import audit_picture
 
 @pytest.fixture(scope="module")
 def stands() -> AuditResult:
-    return tacit.audit.run("GradientSum", mu=2.0, runs=500, seed=1)
+    return run("GradientSum", mu=2.0, runs=500, seed=1)
 
 
 def test_plot_draws_an_audit(stands: AuditResult, tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_the_attack_lies_near_the_claim_and_on_straight_lines(stands: AuditResul
 
 
 def test_a_claim_without_mu_is_drawn_by_its_epsilon(tmp_path: Path) -> None:
-    found = tacit.audit.run("PerturbedMinimum", mu=1.0, runs=100, seed=1)
+    found = run("PerturbedMinimum", mu=1.0, runs=100, seed=1)
     tacit.plot(found, tmp_path / "a.svg", title="Mine")
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "<!-- claim: ε = 4.38 at δ = 1e-05 -->" in text

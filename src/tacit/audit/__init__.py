@@ -3,9 +3,9 @@
 from tacit.audit.attack import Attack, Subject, Worlds
 from tacit.audit.fits import Road
 from tacit.audit.registry import ATTACKS
-from tacit.audit.replay import ReplayResult, replay
 from tacit.audit.result import AuditResult
-from tacit.audit.run import run
+from tacit.audit.transcript_replay import ReplayResult, replay
+from tacit.audit.two_world_audit import run
 
 __all__ = ["Attack", "AuditResult", "ReplayResult", "Road", "Subject", "Worlds", "names", "replay", "run"]
 

@@ -61,8 +61,8 @@ def _roc(axes: Axes, result: AuditResult, *, deviates: bool) -> None:
     axes.fill_between(across, claim, ends[1], color=BLUE, alpha=0.1, linewidth=0.0, label="beyond the claim")
     axes.plot(across, claim, color=BLUE, linewidth=2.4, label=_claimed(result))
     axes.plot(*_observed(result, deviates=deviates), color=ORANGE, linewidth=2.0, label="attack, as observed")
-    dashed = {"linewidth": 1.4, "linestyle": (0, (4, 2)), "label": f"lower bound: μ = {result.mu_lower:.3g}"}
-    axes.plot(across, lower, color=ORANGE, **dashed)
+    bound = f"lower bound: μ = {result.mu_lower:.3g}"
+    axes.plot(across, lower, color=ORANGE, linewidth=1.4, linestyle=(0, (4, 2)), label=bound)
     axes.plot(ends, ends, color=GREY, linewidth=1.2, linestyle=(0, (1, 2)), label="guessing")
     axes.set(xlim=ends, ylim=ends, xlabel="false alarms", ylabel="detections")
     axes.set_aspect("equal")

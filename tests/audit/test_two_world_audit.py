@@ -10,7 +10,7 @@ import tacit
 from tacit.accounting.composition import compose
 from tacit.audit.attack import Attack, Subject, Worlds
 from tacit.audit.registry import ATTACKS
-from tacit.audit.run import FEWEST_RUNS
+from tacit.audit.two_world_audit import FEWEST_RUNS
 from tacit.errors import LedgerError, SettingError
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
