@@ -62,7 +62,7 @@ _NAMES = {
     "schema.schema": "Schema",
 }
 _HOMES = {name: f"tacit.{module}" for module, names in _NAMES.items() for name in names.split()}
-_PACKAGES = ("accounting", "constraints", "errors", "ledger", "privacy")
+_PACKAGES = ("accounting", "audit", "constraints", "errors", "ledger", "privacy")
 
 __all__ = list(_HOMES)
 

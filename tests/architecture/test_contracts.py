@@ -48,6 +48,11 @@ def test_downward_imports_keep_every_contract(tmp_path: Path) -> None:
     assert (
         broken_contracts(
             tmp_path,
+            ("cli", "audit"),
+            ("report", "audit"),
+            ("audit", "estimators"),
+            ("audit", "mechanisms"),
+            ("audit", "rows"),
             ("cli", "estimators"),
             ("estimators", "engine"),
             ("engine", "mechanisms"),
@@ -69,6 +74,8 @@ def test_downward_imports_keep_every_contract(tmp_path: Path) -> None:
         ("solvers", "rows", {"wall-rows"}),
         ("estimators", "rows", {"wall-rows"}),
         ("engine", "noise", {"wall-noise"}),
+        ("audit", "noise", {"wall-noise"}),
+        ("estimators", "audit", {"layers"}),
         ("estimators", "mechanisms", {"wall-mechanisms"}),
         ("solvers", "mechanisms", {"layers", "wall-mechanisms"}),
     ],

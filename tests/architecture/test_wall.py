@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "tacit"
 THIRD_PARTY: dict[str, frozenset[str]] = {
     "cli": frozenset({"numpy", "rich", "typer"}),
     "report": frozenset({"matplotlib", "numpy"}),
+    "audit": frozenset({"numpy", "scipy"}),
     "estimators": frozenset({"numpy", "sklearn"}),
     "planning": frozenset({"numpy", "scipy"}),
     "inference": frozenset({"numpy", "pandas", "scipy"}),
@@ -41,8 +42,8 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "__main__": frozenset(),
 }
 
-# planning simulates public data for its forecasts and for the demo.
-PACKAGES_WITH_GENERATORS = frozenset({"noise", "planning"})
+# planning simulates public data for its forecasts and for the demo, audit for its attacks.
+PACKAGES_WITH_GENERATORS = frozenset({"audit", "noise", "planning"})
 ENTROPY = "noise/entropy.py"
 GENERATOR_MODULES = ("random", "secrets", "numpy.random")
 # rvs is how scipy's distributions draw, from numpy's global generator unless told otherwise.

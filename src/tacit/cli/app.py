@@ -19,6 +19,7 @@ import typer.main
 from tacit import __version__
 from tacit.cli import options
 from tacit.cli.account import account
+from tacit.cli.audit import audit
 from tacit.cli.demo import demo
 from tacit.cli.fit import fit, plan
 from tacit.cli.ledger import ledger
@@ -220,7 +221,7 @@ def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub
     )
 
 
-for command in (demo, fit, plan, predict, schema, verify, key, account):
+for command in (demo, fit, plan, predict, schema, verify, key, account, audit):
     app.command(epilog=EPILOG)(options.grouped(command))
 app.add_typer(ledger)
 

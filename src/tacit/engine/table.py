@@ -211,13 +211,7 @@ class Table:
                 # The lattice must hold all records, however few of them were declared.
                 actual = replace(plan, records=max(plan.records, store.length))
                 gate = OpenGate(actual, responder, self._progress)
-            if plan.locating is not None:
-                # The bounds are an answer of the gate; the rest of the plan goes by them.
-                plan = replace(plan, design=locate(gate, plan))
-                responder.prepare_with(plan.design)
-            if plan.counting:
-                plan = count_records(gate, plan)
-            yield gate, plan
+            yield gate, completed(plan, gate, responder.prepare_with)
 
     def close(self) -> None:
         """Forget the records."""
@@ -230,3 +224,15 @@ class Table:
 
     def __exit__(self, *failure: object) -> None:
         self.close()
+
+
+def completed(plan: Plan, gate: Gate, prepare: Callable[[Design], object]) -> Plan:
+    """Ask for bounds and for the number of records where that is planned, and return the plan with what was found.
+
+    `prepare` rescales the records by the bounds that were found.
+    """
+    if plan.locating is not None:
+        # The bounds are an answer of the gate; the rest of the plan goes by them.
+        plan = replace(plan, design=locate(gate, plan))
+        prepare(plan.design)
+    return count_records(gate, plan) if plan.counting else plan

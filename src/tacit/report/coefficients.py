@@ -17,6 +17,7 @@ from tacit.inference.estimates import Line
 from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
 from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+from tacit.report.audit_pictures import audit_picture
 from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
 from tacit.report.path import plot_path
 
@@ -136,17 +137,18 @@ def plot(
     units: Units | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals.
+    """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals; or an audit.
 
     The thin bar is the total interval, the thick one inside leaves out the noise added for privacy. The intercept is
     left out, as its scale is another. Nothing but the release is drawn, and the same fit gives the same file.
 
     `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
     on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
-    words. `title` is by default the model and its guarantee. A `release_.path` is drawn by `report.path.plot_path`.
+    words. `title` is by default the model and its guarantee.
 
-    Of a composition of events (`tacit.accounting.compose`) the privacy profile, the trade-off function, the
-    privacy-loss distribution and the Rényi curve are drawn; only `path` applies.
+    Of a `release_.path` the iterates are drawn, of an audit the attack's ROC curve. Of a composition of events
+    (`tacit.accounting.compose`) the privacy profile, the trade-off function, the privacy-loss distribution and the
+    Rényi curve are drawn; only `path` applies.
     """
     if isinstance(fit, Path):
         return plot_path(fit, path, title=title)
@@ -154,8 +156,10 @@ def plot(
         from tacit.report.account_pictures import composition_picture
 
         return composition_picture(fit, path)
+    if hasattr(fit, "mu_lower"):
+        return audit_picture(fit, path, title)
     if not callable(getattr(fit, "summary", None)):
-        raise SettingError("plot draws a fit of tacit.glm, a fitted estimator or a composition of events.")
+        raise SettingError("plot draws a fit of tacit.glm, a fitted estimator, a path, a composition or an audit.")
     total = sampling = fit.summary(level, exponentiate=exponentiate)
     # A fit read from a file has one kind of interval.
     if getattr(fit, "release", True) is not None:

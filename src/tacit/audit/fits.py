@@ -1,0 +1,107 @@
+"""Attacks on whole fits: by the coefficients of an estimator alone, or by every noised answer of its solver."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.accounting.composition import compose
+from tacit.audit.attack import Worlds, approximate_budget
+from tacit.audit.bounds import Floats
+from tacit.audit.simulated_pairs import FACTS, MakePair, Outcome, contrary_row
+from tacit.audit.twin_tables import Pair, TwinTables
+from tacit.contract.plan import Plan
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+
+MakeModel = Callable[..., Any]
+"""An estimator from keywords: budget, relation, bounds and what is declared of the response."""
+
+
+@dataclass(frozen=True)
+class Road:
+    """A way to fit: the estimator with its settings, the tables that it is audited on, and what is claimed.
+
+    `pair` makes the worst pair of tables that is known. `approximate` is for what has an ε at δ and no μ.
+    `columns` may depend on μ. Where `coefficients` are given, the score is their inner product with the released ones:
+    the attacker sees nothing else. Otherwise it is the log-likelihood ratio of all noised answers.
+    """
+
+    name: str
+    make: MakeModel
+    outcome: Outcome = Outcome.LABELS
+    relation: Relation = Relation.ZERO_OUT
+    records: int = 64
+    columns: int | Callable[[float], int] = 2
+    pair: MakePair = contrary_row
+    approximate: bool = False
+    coefficients: tuple[float, ...] | None = None
+
+    def width(self, mu: float) -> int:
+        """Number of columns at a μ."""
+        return self.columns if isinstance(self.columns, int) else self.columns(mu)
+
+    def model(self, mu: float, relation: Relation | None = None, seed: int | None = None) -> Any:
+        """The estimator, with a budget of μ or, where it has none, of the ε that μ-GDP has at δ."""
+        relation = self.relation if relation is None else relation
+        settings: dict[str, Any] = {
+            "budget": approximate_budget(mu) if self.approximate else Budget(mu=mu),
+            "relation": str(relation),
+            "bounds": (-1.0, 1.0),
+            "invalid_rows": "zero",
+            "random_state": seed,
+            **FACTS[self.outcome],
+        }
+        if relation is Relation.ADD_REMOVE:
+            settings["n_at_least"] = self.records // 2
+        return self.make(**settings)
+
+    def plan(self, mu: float, relation: Relation | None = None) -> Plan:
+        """The plan of the fit."""
+        plan: Plan = self.model(mu, relation).plan(self.records, self.width(mu))
+        return plan
+
+    def worlds(self, mu: float, seed: int | None) -> Worlds:
+        """The worst pair of tables, what is claimed of a fit, and the score."""
+        plan = self.plan(mu)
+        pair = self.pair(self.relation, self.outcome, self.records, self.width(mu))
+        claim = compose(plan.events(), plan.relation)
+        if self.coefficients is not None:
+            return Worlds(claim, plan.relation, self._by_coefficients(mu, pair, seed))
+        return Worlds(claim, plan.relation, _by_answers(TwinTables.of(plan, pair), seed), 0.0)
+
+    def _by_coefficients(self, mu: float, pair: Pair, seed: int | None) -> Callable[[int, int], Floats]:
+        seeds = _Seeds(seed)
+
+        def score(world: int) -> float:
+            model = self.model(mu, seed=seeds.next())
+            records = pair[world]
+            with warnings.catch_warnings():
+                # Of small tables, large budgets and repeated fits, all of which are meant here.
+                warnings.simplefilter("ignore")
+                model.fit(records.X, records.y)
+            return float(np.asarray(self.coefficients) @ model.release_.theta)
+
+        return lambda world, runs: np.array([score(world) for _ in range(runs)])
+
+
+def _by_answers(tables: TwinTables, seed: int | None) -> Callable[[int, int], Floats]:
+    seeds = _Seeds(seed)
+    return lambda world, runs: np.array([tables.run(world, seeds.next()).log_ratio for _ in range(runs)])
+
+
+class _Seeds:
+    """Seeds that do not repeat; None, the system's noise, where none was given."""
+
+    def __init__(self, first: int | None) -> None:
+        self._next = None if first is None else first << 32
+
+    def next(self) -> int | None:
+        """Return a seed of its own for the next run."""
+        if self._next is not None:
+            self._next += 1
+        return self._next
