@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
@@ -213,7 +214,7 @@ def test_votes_and_nested_gaussians_stay_on_the_exact_path() -> None:
 @SETTINGS
 @given(st.lists(st.fractions(min_value=0, max_value=100), min_size=1, max_size=6), st.integers(1, 50))
 def test_t34_pure_events_cost_exactly_their_sum_at_delta_zero(epsilons: list[Fraction], times: int) -> None:
-    kinds = [lambda it: Laplace(it, 1), Pure, BoundedRange]
+    kinds: list[Callable[[Fraction], Event]] = [lambda it: Laplace(it, 1), Pure, BoundedRange]
     events = [Repeated(kinds[place % 3](epsilon), times) for place, epsilon in enumerate(epsilons)]
     exact = times * sum(epsilons)
     total = compose(events)

@@ -11,7 +11,23 @@ from tacit.accounting.filters import UNIT_BITS, Filter, Law, amount, capacity, s
 from tacit.accounting.renyi import conversion
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Approximate, BoundedRange, Event, Gaussian, Laplace, PoissonSampled, Pure, Repeated
+from tacit.privacy.event import (
+    Approximate,
+    BoundedRange,
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Laplace,
+    NegativeBinomial,
+    ObjectivePerturbation,
+    PoissonRuns,
+    PoissonSampled,
+    Pure,
+    RandomStopping,
+    Repeated,
+    SampledWithoutReplacement,
+    Votes,
+)
 from tacit.privacy.relation import Relation
 
 SETTINGS = settings(max_examples=60, deadline=None)
@@ -122,14 +138,62 @@ def _gaussian_delta(epsilon: float, mu: float) -> float:
     ("law", "event"),
     [
         ("gdp", Laplace(1, 10)),
+        ("pure", Gaussian(1, 10**6)),
+        ("pure", PoissonSampled(Gaussian(1, 1), Fraction(1, 2))),
         ("zcdp", Approximate(1, Fraction(1, 10**9))),
         ("rdp", Approximate(1, Fraction(1, 10**9))),
         ("zcdp", PoissonSampled(Gaussian(1, 1), Fraction(1, 2))),
     ],
 )
 def test_what_a_law_cannot_add_up_is_refused(law: Law, event: Event) -> None:
-    with pytest.raises(AccountingError, match="filter"):
+    way = "no law takes it" if isinstance(event, Approximate) else 'choose law="rdp"'
+    with pytest.raises(AccountingError, match=f'filter with law="{law}" cannot price {type(event).__name__}.*{way}'):
         Filter(BUDGET, REPLACE, law).admits(event)
+
+
+def test_rdp_takes_every_event_that_does_not_leak() -> None:
+    filter_ = Filter(Budget(epsilon=200, delta=1e-6), REPLACE, "rdp")
+    inner = Gaussian(1, 10**4)
+    for event in (
+        inner,
+        DiscreteGaussian(1, 10**4),
+        Votes(10**6, 3),
+        Laplace(1, 10),
+        Pure(Fraction(1, 10)),
+        BoundedRange(Fraction(1, 10)),
+        ObjectivePerturbation(1, 10**4, Fraction(1, 100), 1),
+        ObjectivePerturbation(1, 10**4, Fraction(1, 100), 2),
+        PoissonSampled(inner, Fraction(1, 10)),
+        SampledWithoutReplacement(inner, 1, 10),
+        RandomStopping(inner, NegativeBinomial(1, Fraction(1, 10))),
+        RandomStopping(inner, PoissonRuns(3)),
+    ):
+        assert 0 < filter_.amount(event) < filter_.capacity
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.fractions(min_value=0, max_value=1), max_size=12))
+def test_t34_a_pure_filter_adds_up_exact_rationals(parts: list[Fraction]) -> None:
+    total = sum(parts, Fraction(0))
+    filter_ = Filter(Budget(epsilon=4, delta=0), REPLACE, "pure")
+    events = [(Laplace(part, 1), Pure(part), BoundedRange(part))[place % 3] for place, part in enumerate(parts)]
+    assert filter_.amount(events) == total
+    assert filter_.admits(events) == (total <= 4)
+
+
+def test_ten_tenths_of_a_pure_budget_are_the_budget() -> None:
+    filter_ = Filter(Budget(epsilon=1, delta=0), REPLACE, "pure")
+    for _ in range(10):
+        filter_ = filter_.after(Laplace(1, 10))
+    assert filter_.remaining == 0
+    assert not filter_.admits(Pure(Fraction(1, 10**300)))
+
+
+def test_a_sample_of_a_pure_release_costs_its_amplified_epsilon() -> None:
+    event = PoissonSampled(Pure(1), Fraction(1, 10))
+    cost = float(Filter(Budget(epsilon=1, delta=0), Relation.ADD_REMOVE, "pure").amount(event))
+    exact = math.log1p(0.1 * math.expm1(1.0))
+    assert exact <= cost <= exact * (1 + 1e-9)
 
 
 def test_mixed_relations_are_refused() -> None:
@@ -150,6 +214,11 @@ def test_mixed_relations_are_refused() -> None:
         (Budget(epsilon=math.inf, delta=1e-6), "gdp"),
         (Budget(epsilon=math.inf, delta=1e-6), "zcdp"),
         (Budget(rho=math.inf), "zcdp"),
+        (Budget(rho=0.5), "pure"),
+        (Budget(epsilon=math.inf), "pure"),
+        (Budget(epsilon=1.0, delta=0), "gdp"),
+        (Budget(epsilon=1.0, delta=0), "zcdp"),
+        (Budget(epsilon=1.0, delta=0), "rdp"),
     ],
 )
 def test_budgets_that_say_nothing_under_a_law_are_refused(budget: Budget, law: Law) -> None:

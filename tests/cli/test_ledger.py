@@ -29,6 +29,35 @@ def test_fits_share_a_budget(command: Callable[..., Any], clinic: Path) -> None:
     assert (verified.code, verified.document["charges"]) == (0, 2)
 
 
+def test_a_ledger_by_rdp_takes_a_perturbed_objective(command: Callable[..., Any], clinic: Path) -> None:
+    charged = (*FIT, "--ledger", "clinic.db", "--solver", "objective-perturbation", "--epsilon", 1, "--quiet", "--json")
+    assert command("ledger", "create", "clinic.db", "--epsilon", 3, "--delta", 1e-6).code == 0
+    refused = command(*charged)
+    assert refused.code == 4
+    assert "rdp" in refused.document["error"]["message"]
+    Path("clinic.db").unlink()
+    begun = command("ledger", "create", "clinic.db", "--epsilon", 3, "--delta", 1e-6, "--law", "rdp", "--json")
+    assert (begun.document["law"], begun.document["order"]) == ("rdp", 9.0)
+    assert command(*charged).code == 0
+    shown = command("ledger", "show", "clinic.db")
+    assert "rdp at order 9" in shown.out
+    assert "more fit" in shown.out
+    assert command("ledger", "verify", "clinic.db").code == 0
+    assert command("ledger", "certificate", "clinic.db", "--output", "joint.json").code == 0
+    assert command("verify", "joint.json").code == 0
+
+
+def test_a_pure_ledger_is_begun_with_delta_zero(command: Callable[..., Any], clinic: Path) -> None:
+    begun = command("ledger", "create", "clinic.db", "--epsilon", 3, "--delta", 0, "--json")
+    assert begun.document["law"] == "pure"
+    assert begun.document["remaining"] == {"epsilon": 3.0, "delta": 0.0}
+    refused = command(*FIT, "--ledger", "clinic.db", "--epsilon", 1, "--quiet", "--json")
+    assert refused.code == 4
+    assert "rdp" in refused.document["error"]["message"]
+    assert command("ledger", "create", "b.db", "--epsilon", 3, "--law", "renyi").code == 2
+    assert "δ = 0" in command("ledger", "show", "clinic.db").out
+
+
 def test_a_damaged_ledger_is_refused(command: Callable[..., Any], clinic: Path) -> None:
     command(*BEGIN)
     damaged = bytearray(Path("clinic.db").read_bytes())

@@ -10,6 +10,7 @@ from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.engine.table import Table
 from tacit.errors import BudgetError, LedgerError
+from tacit.estimators.classifiers import LogisticRegression
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import RefitWarning
 from tacit.mechanisms.query_responder import Responder
@@ -77,9 +78,32 @@ def test_a_run_without_privacy_is_refused_within_a_ledger(epsilon: float, seed: 
 def test_a_run_without_a_mu_is_refused_within_a_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Responder, "answer", None)
     with Ledger(budget=Budget(epsilon=3, delta=1e-6)) as ledger, admitted() as table:
-        with pytest.raises(LedgerError, match="objective-perturbation has none"):
+        with pytest.raises(LedgerError, match=r'law="gdp", under which objective-perturbation has no price.*law="rdp"'):
             table.run(plan(solver="objective-perturbation"), seed=None)
         assert ledger.charges() == ()
+
+
+def test_a_perturbed_objective_is_charged_to_a_ledger_by_rdp() -> None:
+    fitted = plan(solver="objective-perturbation")
+    with Ledger(budget=Budget(epsilon=3, delta=1e-6), law="rdp") as ledger, admitted() as table:
+        table.run(fitted, seed=None)
+    (charge,) = ledger.charges()
+    assert charge.events == fitted.events()
+    assert charge.release is not None
+    total = ledger.certificate().rederive()
+    assert total.epsilon == pytest.approx(fitted.guarantee().epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize("budget", [Budget(epsilon=3, delta=1e-6), Budget(epsilon=3, delta=0)])
+def test_what_the_law_cannot_price_is_refused_before_a_record_is_read(
+    monkeypatch: pytest.MonkeyPatch, budget: Budget
+) -> None:
+    monkeypatch.setattr("tacit.engine.table.admit", None)
+    features, solver = np.full((N, 2), np.nan), "auto" if budget.is_pure else "objective-perturbation"
+    model = LogisticRegression(epsilon=1.0, delta=1e-6, bounds=(-1, 1), classes=[0, 1], solver=solver)
+    with Ledger(budget=budget) as ledger, pytest.raises(LedgerError, match=r'has no price: .* law="rdp"'):
+        model.fit(features, [0, 1] * (N // 2))
+    assert ledger.charges() == ()
 
 
 @pytest.mark.filterwarnings("error")

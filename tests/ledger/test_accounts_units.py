@@ -5,7 +5,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.ledger.accounts import WHOLE, capacity_of, cost_of, units
+from tacit.ledger.accounts import WHOLE, units
+from tacit.ledger.law import LedgerLaw
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Repeated
 from tacit.privacy.relation import Relation
@@ -34,13 +35,15 @@ def test_the_next_rational_beyond_the_budget_is_beyond() -> None:
 
 @given(parts=st.integers(min_value=1, max_value=3000))
 def test_t34_equal_parts_never_exceed_nor_strand_the_budget(parts: int) -> None:
-    part = cost_of([Gaussian(1, parts)], RELATION)
-    capacity = capacity_of(Budget(mu=1.0))
+    part = LedgerLaw().cost([Gaussian(1, parts)], RELATION)
+    capacity = LedgerLaw().capacity(Budget(mu=1.0))
     assert units(part * parts, capacity) == WHOLE
     assert units(part * (parts + 1), capacity) > WHOLE
 
 
 def test_costs_are_exact_and_add_up() -> None:
     events = [Gaussian(1, 7), Repeated(Gaussian(2, 9), times=5)]
-    assert cost_of(events, RELATION) == Fraction(1, 7) + Fraction(10, 9)
-    assert cost_of(events, RELATION) == sum((cost_of([event], RELATION) for event in events), start=Fraction(0))
+    assert LedgerLaw().cost(events, RELATION) == Fraction(1, 7) + Fraction(10, 9)
+    assert LedgerLaw().cost(events, RELATION) == sum(
+        (LedgerLaw().cost([event], RELATION) for event in events), start=Fraction(0)
+    )

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from tacit.errors import BudgetError
-from tacit.ledger.accounts import capacity_of, root_down
+from tacit.ledger.law import LedgerLaw, root_down
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
+capacity_of = LedgerLaw().capacity
 SETTINGS: dict[str, Any] = {"relation": "replace-one", "unit": "row"}
 
 

@@ -313,8 +313,8 @@ def test_a_pure_budget_without_a_pure_solver_is_refused_before_a_record_is_read(
     broken = np.full((100, 2), np.nan)
     with pytest.raises(SettingError, match="delta=0"):
         tacit.LogisticRegression(epsilon=1.0, delta=0, bounds=(0, 1)).fit(broken, np.zeros(100))
-    with pytest.raises(SettingError, match="delta=0"):
-        tacit.GaussianMean(epsilon=1.0, delta=0, bounds=(0, 1)).fit(broken)
+    with pytest.raises(SettingError, match="search for bounds needs Gaussian noise, which delta=0"):
+        tacit.GaussianMean(epsilon=1.0, delta=0, bounds="private").fit(broken)
 
 
 def test_an_unknown_solver_is_refused() -> None:

@@ -91,7 +91,7 @@ class Accountant:
             if not self.accepts(event, relation):
                 others = [name for name, it in ACCOUNTANTS.items() if it.accepts(event, relation)]
                 could = ", ".join(others) or "no accountant of this version"
-                return AccountingError(f"{self.name} cannot price {_title(event)}; these could: {could}")
+                return AccountingError(f"{self.name} cannot price {title(event)}; these could: {could}")
         return AccountingError(f"{self.name} cannot price these events together")
 
 
@@ -208,8 +208,9 @@ def _in_range(name: str) -> Iterator[None]:
         ) from signal
 
 
-def _title(event: Event) -> str:
-    inside = ", ".join(_title(part) for part in event.inner())
+def title(event: Event) -> str:
+    """Name an event and what is inside it."""
+    inside = ", ".join(title(part) for part in event.inner())
     return f"{type(event).__name__}({inside})" if inside else type(event).__name__
 
 

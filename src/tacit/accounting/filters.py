@@ -4,7 +4,8 @@ A filter lets a release through while a sum stays within a capacity:
 
 - ``gdp``: squares of mu, for Gaussian releases; exact rationals;
 - ``zcdp``: rhos, for releases of concentrated privacy;
-- ``rdp``: the Rényi curve at one order that is fixed in advance, for everything with a curve.
+- ``rdp``: the Rényi curve at one order that is fixed in advance, for everything with a curve;
+- ``pure``: epsilons, for releases without a delta; exact rationals.
 
 Stopping when loss distributions cross a budget would **not** be valid, so there is no such filter.
 An odometer has no budget. Proof: ``proofs/accounting/filters.md``.
@@ -21,19 +22,20 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tacit.accounting.accountants import ACCOUNTANTS, required_delta
-from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, total_mu_squared
+from tacit.accounting.accountants import required_delta, title
+from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, pure_epsilon, total_mu_squared
 from tacit.accounting.release_prices import total_concentrated
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi import curve as curves
-from tacit.accounting.renyi_curves import total_curve
+from tacit.accounting.renyi_curves import own_pair, total_curve
 from tacit.accounting.rounding import bisect, float_up
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
-Law = Literal["gdp", "zcdp", "rdp"]
+Law = Literal["gdp", "zcdp", "rdp", "pure"]
+LAWS: tuple[Law, ...] = ("gdp", "zcdp", "rdp", "pure")
 Events: TypeAlias = Iterable[Event] | Event
 
 # Amounts as integers count units of 2^-80.
@@ -51,9 +53,9 @@ class Filter:
 
     `order` is that of ``rdp``, chosen from the budget if not given.
 
-    Guarantee: whatever is chosen, all releases that were let through are within the budget together. ``gdp`` adds exact
-    rationals: ten tenths of a capacity are the capacity. `amount` is never below the exact cost, `capacity` never above
-    the exact budget.
+    Guarantee: whatever is chosen, all releases that were let through are within the budget together. ``gdp`` and
+    ``pure`` add exact rationals: ten tenths of a capacity are the capacity. `amount` is never below the exact cost,
+    `capacity` never above the exact budget.
 
     Examples
     --------
@@ -72,13 +74,7 @@ class Filter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Relation.parse(self.relation))
-        if self.law not in ("gdp", "zcdp", "rdp"):
-            raise SettingError(f"unknown law {str(self.law)[:40]!r}; expected gdp, zcdp or rdp")
-        if self.law == "rdp":
-            order = _best_order(self.budget) if self.order is None else float(self.order)
-            if not 1.0 < order < math.inf:
-                raise SettingError(f"order is {self.order!r}; expected a number above 1")
-            object.__setattr__(self, "order", order)
+        object.__setattr__(self, "order", fixed_order(self.budget, self.law, self.order))
         if self.spent < 0:
             raise BudgetError("spent is negative")
         if self.capacity <= 0:
@@ -87,11 +83,7 @@ class Filter:
     @property
     def capacity(self) -> Fraction:
         """The most that may be added up, rounded down."""
-        if self.law == "gdp":
-            return _largest_square(self.budget)
-        if self.law == "zcdp":
-            return Fraction(_largest_rho(self.budget))
-        return Fraction(_renyi_capacity(self.budget, self.order or 2.0))
+        return capacity_under(self.budget, self.law, self.order)
 
     @property
     def remaining(self) -> Fraction:
@@ -100,24 +92,7 @@ class Filter:
 
     def amount(self, events: Events, relation: Relation | str | None = None) -> Fraction:
         """Return what releases cost under the law of the filter, rounded up."""
-        counts = _counts(events, relation, self.relation)
-        found: Fraction | None = None
-        if self.law == "gdp":
-            found = total_mu_squared(counts)
-        elif self.law == "zcdp":
-            total = total_concentrated(counts, self.relation)
-            found = None if total is None or total.leak > 0.0 else total.rho
-        else:
-            curve = total_curve(counts, self.relation)
-            if curve is not None and curve.leak == 0.0:
-                value = float(curve.curve(np.array([self.order]))[0]) if counts else 0.0
-                found = Fraction(value) if math.isfinite(value) else None
-        if found is None:
-            refusal = ACCOUNTANTS[self.law].refusal(counts, self.relation)
-            raise AccountingError(
-                f"{refusal}. A filter by {self.law} cannot take it: choose another law when the filter is made"
-            )
-        return found
+        return _cost(_counts(events, relation, self.relation), self.relation, self.law, self.order)
 
     def admits(self, events: Events, relation: Relation | str | None = None) -> bool:
         """Whether releases still fit."""
@@ -166,8 +141,7 @@ class Odometer:
         counts = _counts(events, relation, self.relation)
         found = total_concentrated(counts, self.relation)
         if found is None or found.leak > 0.0:
-            refusal = ACCOUNTANTS["zcdp"].refusal(counts, self.relation)
-            raise AccountingError(f"{refusal}. An odometer adds up rhos and cannot take it")
+            raise AccountingError(f"{refusal(counts, self.relation, 'zcdp')}. An odometer adds up rhos")
         return replace(self, spent=self.spent + found.rho)
 
     def reading(self, delta: float) -> float:
@@ -187,17 +161,54 @@ class Odometer:
 
 
 def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp") -> int:
-    """Return an event's cost by ``gdp`` or ``zcdp`` in units of 2^-80: exact if whole, else the next unit above it."""
+    """Return an event's cost in units of 2^-80, by a law without an order: exact if whole, else the next above it."""
     if law == "rdp":
         raise SettingError("an amount by rdp needs an order; use Filter(..., law='rdp').units")
-    any_relation = Relation.ADD_REMOVE if relation is None else Relation.parse(relation)
-    # The budget does not enter an amount.
-    return Filter(Budget(rho=1.0), any_relation, law).units(event)
+    return math.ceil(cost_under([event], Relation.ADD_REMOVE if relation is None else relation, law) / _UNIT)
 
 
 def capacity(budget: Budget, law: Law = "gdp") -> int:
-    """Return the most units of 2^-80 by ``gdp`` or ``zcdp`` that events within a budget may cost, rounded down."""
+    """Return the most units of 2^-80 that events within a budget may cost, rounded down."""
     return math.floor(Filter(budget, Relation.ADD_REMOVE, law).capacity / _UNIT)
+
+
+def fixed_order(budget: Budget, law: str, order: float | None = None) -> float | None:
+    """Return the order of a law: that of ``rdp`` as given, or else chosen from the budget; None for the others.
+
+    Guarantee: it is a function of its public arguments. An unknown law, and an order for another law, are refused.
+    """
+    if law not in LAWS:
+        raise SettingError(f"unknown law {str(law)[:40]!r}; expected one of {', '.join(LAWS)}")
+    if law != "rdp":
+        if order is not None:
+            raise SettingError(f"the law {law} has no order; leave it out, or choose rdp")
+        return None
+    chosen = _best_order(budget) if order is None else float(order)
+    if not 1.0 < chosen < math.inf:
+        raise SettingError(f"order is {order!r}; expected a number above 1")
+    return chosen
+
+
+def capacity_under(budget: Budget, law: Law, order: float | None = None) -> Fraction:
+    """Return the largest sum of costs that keeps releases within a budget, rounded down; 0 where there is none."""
+    if law == "gdp":
+        return _largest_square(budget)
+    if law == "zcdp":
+        return Fraction(_largest_rho(budget))
+    if law == "rdp":
+        return Fraction(_renyi_capacity(budget, order or 2.0))
+    if budget.epsilon is None or budget.is_infinite:
+        raise BudgetError("a filter by pure needs a finite budget of epsilon, such as Budget(epsilon=1, delta=0)")
+    return Fraction(budget.epsilon)
+
+
+def cost_under(events: Iterable[Event], relation: Relation | str, law: Law, order: float | None = None) -> Fraction:
+    """Return what releases cost under a law, rounded up; one that has no cost there is refused by name.
+
+    Guarantee: the costs of releases add up to at least their cost together, by ``gdp`` and ``pure`` exactly to it.
+    """
+    known = Relation.parse(relation)
+    return _cost(count_events(events, known), known, law, order)
 
 
 def shares(whole: int, parts: int) -> tuple[int, ...]:
@@ -221,6 +232,52 @@ def _counts(events: Events, relation: Relation | str | None, charged: Relation) 
         why = "guarantees of different relations are never added"
         raise AccountingError(f"a release under {relation} cannot be charged under {charged}; {why}")
     return count_events([events] if isinstance(events, Event) else events, charged)
+
+
+def _cost(counts: EventCounts, relation: Relation, law: Law, order: float | None) -> Fraction:
+    found = _cost_if_any(counts, relation, law, order)
+    if found is None:
+        raise AccountingError(refusal(counts, relation, law, order))
+    return found
+
+
+def _cost_if_any(counts: EventCounts, relation: Relation, law: Law, order: float | None) -> Fraction | None:
+    """The cost of counted releases under a law, or None where one of them has none."""
+    if law == "gdp":
+        return total_mu_squared(counts)
+    if law == "zcdp":
+        total = total_concentrated(counts, relation)
+        return None if total is None or total.leak > 0.0 else total.rho
+    if law == "pure":
+        return _pure_cost(counts, relation)
+    curve = total_curve(counts, relation)
+    if curve is None or curve.leak > 0.0:
+        return None
+    value = float(curve.curve(np.array([order or 2.0]))[0]) if counts else 0.0
+    return Fraction(value) if math.isfinite(value) else None
+
+
+def _pure_cost(counts: EventCounts, relation: Relation) -> Fraction | None:
+    """Exact epsilons; samples of pure releases, and the best of many, have theirs rounded up."""
+    total = Fraction(0)
+    for event, times in counts:
+        epsilon = pure_epsilon(event)
+        if epsilon is None:
+            epsilon, delta = own_pair(event, relation) or (math.inf, 1.0)
+            if delta > 0.0 or math.isinf(epsilon):
+                return None
+        total += times * Fraction(epsilon)
+    return total
+
+
+def refusal(counts: EventCounts, relation: Relation, law: Law, order: float | None = None) -> str:
+    """Say which release has no cost under a law, and that ``rdp`` takes it, where it does."""
+    missing = [event for event, _ in counts if _cost_if_any(((event, 1),), relation, law, order) is None]
+    what = title(missing[0]) if missing else "these releases together"
+    takes = missing and law != "rdp" and _cost_if_any(((missing[0], 1),), relation, "rdp", 2.0) is not None
+    none = "no law takes it, because it leaks with some probability or has no finite Rényi curve"
+    way = 'choose law="rdp" at the start, which takes it' if takes else none
+    return f'a filter with law="{law}" cannot price {what}: {way}'
 
 
 # Every step of a filter asks for the same number.
@@ -262,6 +319,8 @@ def _best_order(budget: Budget) -> float:
 def _pair(budget: Budget, law: str) -> tuple[float, float]:
     if budget.is_infinite:
         raise BudgetError("an infinite budget needs no filter; expected a finite one")
+    if budget.is_pure:
+        raise BudgetError(f'delta is 0, and a filter by {law} needs one above 0; choose law="pure", or a delta')
     if budget.epsilon is None or budget.delta is None:
         why = "a mu or an epsilon alone does not bound releases that are not Gaussian"
         raise BudgetError(f"a filter by {law} needs a budget of epsilon and delta, or in rho for zcdp; {why}")

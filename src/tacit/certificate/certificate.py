@@ -25,6 +25,7 @@ from tacit.contract.sensitivity import (
     LARGEST_BITS,
     AnyPrice,
     GammaPrice,
+    LaplacePrice,
     MinimumPrice,
     Price,
     PurePrice,
@@ -75,6 +76,9 @@ _PRICE = (fields_of("bound:str squared:str"), fields_of("law:str bits:int varian
 _DRIFT = (fields_of("ratio:str drift:str"), fields_of("drift_bits:int"))
 _GAMMA = fields_of("law:str bits:int scale:str")
 """Noise of Gamma norm, which is proven over the reals."""
+_LAPLACE = (fields_of("bound:str squared:str width:str"), _GAMMA)
+"""Sensitivity and noise of a sum with discrete Laplace noise."""
+_LAPLACE_LAW = "discrete laplace"
 _PURE = (fields_of("bound:str ratio:str classes:str"), fields_of("law:str bits:int scale:str cover:str"))
 """Sensitivity and noise of a perturbed minimum with δ = 0."""
 REAL, BOUNDED, EXACT = "real-number proof", "bounded-float", "exact"
@@ -227,6 +231,9 @@ def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[s
     noise = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
     if isinstance(price, GammaPrice):
         noise = {"law": "gamma norm rounded to integers", "bits": price.bits, "scale": str(2**price.bits)}
+    if isinstance(price, LaplacePrice):
+        sensitivity["width"] = str(price.width)
+        noise = {"law": _LAPLACE_LAW, "bits": price.bits, "scale": str(2**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits
@@ -257,7 +264,8 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPri
     proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}
     require(proven, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]
-    expected = _PURE if perturbed and real else (_PRICE[0], _GAMMA) if real else _PRICE
+    laplace = kind is QueryKind.GRADIENT and isinstance(noise, dict) and noise.get("law") == _LAPLACE_LAW
+    expected = _LAPLACE if laplace else _PURE if perturbed and real else (_PRICE[0], _GAMMA) if real else _PRICE
     shape = {"signs", "classes"} & set(sensitivity or ()) if perturbed and not real else set()
     for name, own, drift in zip(("sensitivity", "noise"), expected, _DRIFT, strict=True):
         more = {**drift, **(dict.fromkeys(shape, (str,)) if name == "sensitivity" else {})}
@@ -281,6 +289,9 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPri
     if perturbed and real:
         ratio, cover = ratio_of(sensitivity, "ratio"), ratio_of(noise, "cover")
         return PurePrice(price.bound, price.bits, ratio, cover, classes_of(1))
+    if laplace:
+        require(_CLASSES.fullmatch(sensitivity["width"]), f"{place}: sensitivity.width is not a number of coordinates")
+        return LaplacePrice(price.bound, price.bits, int(sensitivity["width"]))
     if not perturbed:
         return GammaPrice(price.bound, price.bits) if real else price
     numbers = price.bound, price.bits, ratio_of(sensitivity, "ratio"), price_of("drift", "drift_bits")

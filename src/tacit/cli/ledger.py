@@ -39,6 +39,11 @@ def create(
     refusals: Annotated[
         str | None, flag("never|curator", "curator: only curators use it, and are told of invalid records.")
     ] = None,
+    law: Annotated[
+        str | None,
+        flag("gdp|zcdp|rdp|pure", "Which costs add up. rdp takes every fit.", default="gdp; pure where delta is 0"),
+    ] = None,
+    order: Annotated[float | None, flag("A", "Rényi order of rdp, above 1.", default="the best for the budget")] = None,
     screen: Screen,
 ) -> None:
     """Begin a ledger with a budget for all fits of a dataset."""
@@ -47,7 +52,8 @@ def create(
 
     if file.exists():
         raise FileError(f"{str(file)!r} exists; a ledger is begun once.")
-    begun = Ledger(file, budget=whole, dataset=dataset, unit=unit, relation=relation, refusals=refusals)
+    terms = {"dataset": dataset, "unit": unit, "relation": relation, "refusals": refusals, "law": law, "order": order}
+    begun = Ledger(file, budget=whole, **terms)  # type: ignore[arg-type]
     screen.result(_document(begun, None))
     screen.plain(f"The ledger is in {file}; charge fits to it with --ledger.")
 
@@ -69,6 +75,7 @@ def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -
         screen.table(Table(("analyst", "granted", "left of the budget", "that is"), rows))
     screen.heading("Budget")
     screen.say(str(status.budget), "whole")
+    screen.say(f"{terms.law}" if terms.order is None else f"{terms.law} at order {terms.order:g}", "law")
     if status.budget != terms.budget:
         screen.say(f"{terms.budget}, before it was lowered", "at first")
     screen.say("nothing" if status.spent is None else str(status.spent), "spent")
@@ -208,7 +215,8 @@ def _sub_budgets(opened: Ledger) -> dict[str, Any]:
 def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
 
-    delta, capacity = opened.terms.delta, opened.terms.capacity
+    delta, capacity, total = opened.terms.delta, opened.terms.capacity, opened.guarantee()
+    relation = None if total is None else total.relation
     columns = {
         "charge": [one.formula or one.label or "(no label)" for one in charges],
         "label": [one.label if one.formula else "" for one in charges],
@@ -216,7 +224,7 @@ def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
         "project": [one.project or "" for one in charges],
         "file": [one.file or "" for one in charges],
         "time (UTC)": [one.time[:16].replace("T", " ") for one in charges],
-        f"ε at δ = {delta:g}": [f"{compose(one.events).epsilon(delta):.3g}" for one in charges],
+        f"ε at δ = {delta:g}": [f"{compose(one.events, relation).epsilon(delta):.3g}" for one in charges],
         "of the budget": [f"{float(one.cost / capacity):.3g}" for one in charges],
         "released": ["yes" if one.release else "no" for one in charges],
     }
@@ -226,13 +234,16 @@ def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
 
 
 def _document(opened: Ledger, analyst: str | None) -> dict[str, Any]:
+    from tacit.ledger.entry import budget_document
+
     terms, status = opened.terms, opened.status(analyst=analyst)
     left, epsilon = status.remaining, status.left
     return {
-        **{name: terms.document()[name] for name in ("budget", "dataset", "refusals")},
+        **{name: terms.document()[name] for name in ("budget", "law", "dataset", "refusals")},
+        "order": terms.order,
         **_sub_budgets(opened),
         "total": _total(status.spent),
-        "remaining": left and {"mu": left.mu, "delta": left.delta},
+        "remaining": left and {name: value for name, value in budget_document(left).items() if value is not None},
         "left": epsilon and {"epsilon": epsilon.epsilon, "delta": epsilon.delta},
         "more_like_last": status.more_like_last,
         "charges": [

@@ -32,7 +32,7 @@ LedgerFile = Annotated[Path, argument("FILE", "A ledger.")]
 Epsilon = Annotated[float | None, flag("E", 'Budget: above 0; "inf" for no privacy at all.')]
 Delta = Annotated[
     float | None,
-    flag("D", "Between 0 and 1. Default: min(1e-5, n^-1.1), or, where n is private, min(1e-6, n_at_least^-1.1)."),
+    flag("D", "Below 1; 0 for pure ε. Default: min(1e-5, n^-1.1), or, where n is private, min(1e-6, n_at_least^-1.1)."),
 ]
 Mu = Annotated[float | None, flag("M", "Budget as Gaussian DP, in place of --epsilon.")]
 Rho = Annotated[float | None, flag("R", "Budget as zero-concentrated DP, likewise.")]

@@ -20,9 +20,10 @@ in the sum is then a theorem about integers (proofs/mechanisms):
 
 The noise is 2^bits times a standard Gaussian on every coordinate, rounded to the integers, so a
 release is μ-GDP with μ² = squared sensitivity / 4^bits, exactly. A noisy minimum may have noise of density
-∝ exp(-‖b‖ / 2^bits) in its place: it is ε-private with ε = sensitivity / 2^bits, over the reals. A perturbed minimum is
-two events: the minimum itself, which is not GDP, and the noise that hides how it was computed. With noise of density
-∝ exp(-‖b‖ / scale) in the objective both events are pure.
+∝ exp(-‖b‖ / 2^bits) in its place: it is ε-private with ε = sensitivity / 2^bits, over the reals. A gradient sum may
+have discrete Laplace noise of scale 2^bits in its place: it is ε-private with ε = ⌈√width·sensitivity⌉ / 2^bits. A
+perturbed minimum is two events: the minimum itself, which is not GDP, and the noise that hides how it was computed.
+With noise of density ∝ exp(-‖b‖ / scale) in the objective both events are pure.
 """
 
 from __future__ import annotations
@@ -91,6 +92,15 @@ class GammaPrice:
 
 
 @dataclass(frozen=True)
+class LaplacePrice:
+    """Integer bound S on the L2 norm of a record's `width` integers, and the scale 2^bits of discrete Laplace noise."""
+
+    bound: int
+    bits: int
+    width: int
+
+
+@dataclass(frozen=True)
 class MinimumPrice:
     """What a perturbed minimum costs.
 
@@ -134,7 +144,7 @@ class PurePrice:
 
 
 PerturbedPrice = MinimumPrice | PurePrice
-AnyPrice = Price | GammaPrice | PerturbedPrice
+AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice
 
 
 def minimum_price(loss: Loss, classes: int, bound: int, bits: int, ratio: Fraction, drift: Price) -> MinimumPrice:
@@ -167,8 +177,8 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
     """The event of one answer at this price, where it is Gaussian."""
     if isinstance(price, PerturbedPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
-    if isinstance(price, GammaPrice):
-        raise SettingError("Noise of Gamma norm is not Gaussian, and has no μ.")
+    if isinstance(price, GammaPrice | LaplacePrice):
+        raise SettingError("Noise of Gamma norm or of Laplace is not Gaussian, and has no μ.")
     _require_public_n(kind, relation)
     return Gaussian(squared_sensitivity(kind, price.bound, relation, size), 4**price.bits, str(kind))
 
@@ -183,6 +193,8 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
         _require_public_n(kind, relation)
         sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
         return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
+    if isinstance(price, LaplacePrice):
+        return (laplace_event(kind, price, relation),)
     if not isinstance(price, PerturbedPrice):
         return (event_of(kind, price, relation, size),)
     _require_public_n(kind, relation)
@@ -190,6 +202,29 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     if isinstance(price, PurePrice):
         return Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
     return objective_event(price), Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+
+
+def laplace_event(kind: QueryKind, price: LaplacePrice, relation: Relation) -> Pure:
+    """The event of a sum with discrete Laplace noise: ε = ⌈√width·Δ⌉ / 2^bits, by ‖v‖₁ ≤ √width·‖v‖₂."""
+    if kind is not QueryKind.GRADIENT:
+        raise SettingError("Laplace noise is for sums of vectors.")
+    squared = squared_sensitivity(kind, price.bound, relation) * price.width
+    root = math.isqrt(squared)
+    return Pure(Fraction(root if root**2 == squared else root + 1, 2**price.bits), str(kind))
+
+
+def laplace_price(epsilon: Fraction, relation: Relation, *, records: int, width: int) -> LaplacePrice:
+    """Finest price of a sum of vectors whose event costs at most `epsilon`, in exact rationals."""
+    finest = max(1, min(FINEST_BOUND, LARGEST_TOTAL // max(records, 1)))
+    for bits in range(LARGEST_BITS, -1, -1):
+        largest = math.floor(epsilon * 2**bits)
+        bound = math.isqrt(largest**2 // (squared_sensitivity(QueryKind.GRADIENT, 1, relation) * width))
+        if bound <= finest:
+            if is_resolved(QueryKind.GRADIENT, bound, width):
+                return LaplacePrice(bound, bits, width)
+            break
+    way = "a smaller epsilon" if epsilon > 1 else "a larger epsilon, or fewer columns"
+    raise BudgetError(f"The budget is beyond what exact noise can resolve for this plan. Use {way}.")
 
 
 def objective_event(price: MinimumPrice) -> PerturbedObjective:

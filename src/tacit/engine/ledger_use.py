@@ -18,7 +18,7 @@ from tacit.certificate.release_document import release_from_json, release_to_jso
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, digest_of, plain
-from tacit.errors import DataError, FileError, LedgerError, SettingError, TacitError
+from tacit.errors import AccountingError, DataError, FileError, LedgerError, SettingError, TacitError
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.entry import Reservation
 from tacit.ledger.ledger import Ledger
@@ -122,18 +122,35 @@ class Charged:
         return None
 
 
+def require_price(plan: Plan, *, private: bool) -> None:
+    """Refuse a plan that the law of the active ledger cannot price, before a record is read or anything is charged."""
+    ledger = active_ledger()
+    if ledger is None or not private:
+        return
+    try:
+        ledger.price(plan.events(), plan.relation)
+    except AccountingError as error:
+        law = ledger.terms.law
+        takes = (
+            f'Begin a ledger with law="rdp", which takes {plan.solver.name}' if law != "rdp" else "Fit outside of it"
+        )
+        raise LedgerError(
+            f'this ledger has law="{law}", under which {plan.solver.name} has no price: {error}. Nothing was spent. '
+            f"{takes}, or choose another solver"
+        ) from error
+
+
 def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
     """Reserve a plan with the active ledger; None where there is none.
 
     Guarantee: when this returns, the charge is durable, whatever happens to the run. Within a ledger, a run that is not
-    private is refused, and so is one without a μ. Nothing written down is of a record: of `data` only a file's path is.
+    private is refused, and so is one that its law cannot price. Nothing written down is of a record: of `data` only a
+    file's path is.
     """
     ledger = active_ledger()
     if ledger is None:
         return None
-    if private and plan.guarantee().mu is None:
-        what = f"a ledger adds up squares of mu, and {plan.solver.name} has none"
-        raise LedgerError(f"{what}. Choose another solver within the ledger's block, or fit outside of it")
+    require_price(plan, private=private)
     reservation = ledger.reserve(
         plan.events(),
         relation=plan.relation,

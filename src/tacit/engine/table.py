@@ -14,7 +14,7 @@ from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.gate import OpenGate, PlannedGate
-from tacit.engine.ledger_use import Refusals, charge, require_declared
+from tacit.engine.ledger_use import Refusals, charge, require_declared, require_price
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.query_responder import Responder, subsample_draw
@@ -89,6 +89,7 @@ class Table:
         alone, and come before anything is spent.
         """
         plan = plan_for(known := self.known_records(design))
+        require_price(plan, private=plan.private and seed is None)
         cautions, exact = plan.cautions(), not plan.private
         with refusals.logged():
             self.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=seed)

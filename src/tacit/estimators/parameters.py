@@ -76,8 +76,8 @@ class CommonParameters:
         Public lower bound on the number of records, for add-remove.
     solver
         "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton",
-        "output-perturbation"; for two classes also "objective-perturbation" and "double-noise-newton"; for least
-        squares also "moments".
+        "output-perturbation", "objective-perturbation", "objective-perturbation-kst"; for two classes also
+        "double-noise-newton"; for least squares also "moments".
     max_weight
         Public largest weight of a record, for `sample_weight`; larger ones are capped.
     max_rows_per_unit

@@ -1,6 +1,6 @@
 r"""Who may spend how much, and what is left: one cap, and sub-budgets for named analysts.
 
-All amounts are exact rationals (squares of mu), so they add up without rounding:
+All amounts are exact rationals, costs under the law of the ledger, so they add up without rounding:
 
 .. math:: \text{capacity} = \text{common} + \sum_a \text{granted}_a ,\qquad
     \text{spent}_a \le \text{granted}_a,\quad \text{spent}_{\text{common}} \le \text{common}.
@@ -20,36 +20,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
-from tacit.accounting.filters import Filter, Law
 from tacit.documents import canonical_json
 from tacit.errors import BudgetError, CertificateError, LedgerError
-from tacit.privacy.budget import Budget
-from tacit.privacy.event import Event
-from tacit.privacy.relation import Relation
 
 require = partial(canonical_json.require, error=LedgerError)
 """Refuse with a message what does not hold, with `LedgerError` unless another `error` is given."""
 COMMON = None  # The account of what was granted to nobody.
-LAW: Law = "gdp"  # What is added up: squares of mu. A ledger under another law is refused, not misread.
 WHOLE = 2**62  # The whole budget in integer units.
 TOLERANCE = Fraction(1, 10**9)
 """Relative excess of a stored capacity over the derived one, for the rounding of other versions."""
 _NUMBER = re.compile(r"(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
-
-
-def cost_of(events: Iterable[Event], relation: Relation) -> Fraction:
-    """Exact cost of Gaussian events; costs of charges add up (proofs/accounting/filters.md)."""
-    return Filter(Budget(mu=1.0), relation, LAW).amount(events)  # The budget does not enter a cost.
-
-
-def capacity_of(budget: Budget) -> Fraction:
-    """Largest exact cost that a budget allows, rounded down."""
-    return Filter(budget, Relation.REPLACE_ONE, LAW).capacity  # The relation does not enter a capacity.
 
 
 def units(total: Fraction, capacity: Fraction) -> int:
@@ -162,12 +147,3 @@ class Accounts:
 
     def _share(self, amount: Fraction) -> str:
         return f"{float(amount / self.capacity):.3g}"
-
-
-def root_down(square: Fraction) -> float:
-    """Return the largest float whose exact square is at most the given one."""
-    shift = 1100  # 2^-1074 squared is 2^-2148: finer than any float's square.
-    result = float(Fraction(math.isqrt(math.floor(square * 4**shift)), 2**shift))
-    while Fraction(result) ** 2 > square:
-        result = math.nextafter(result, 0.0)
-    return result

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger import entry as entries
-from tacit.ledger.accounts import TOLERANCE, Accounts, capacity_of, cost_of, require, root_down, units
+from tacit.ledger.accounts import TOLERANCE, Accounts, read_number, require, units
 from tacit.ledger.entry import NOTES, Charge, Entry, Kind, Purpose, Reservation, Terms, require_line
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event_json import from_json
@@ -28,6 +29,7 @@ _FIELDS = {
     Kind.RESUME: {"analyst", "reason"},
     Kind.REFUSAL: {"label", *NOTES},
 }
+_stated = lru_cache(maxsize=8)(guarantee_of)  # Events without a μ take a transform to price.
 _OLD_FIELDS = {Kind.RESERVE: _CHARGED, Kind.COMMIT: {"reservation", "release"}}  # Entries of version 0.1.
 
 
@@ -48,9 +50,10 @@ class Status:
     """What was spent and what is left, for one analyst or for what is granted to nobody.
 
     `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down, and `left` the same as
-    epsilon at the ledger's delta; each None where there is nothing. `granted` has, of each analyst, the share of the
-    budget that was granted and that is left. Guarantee: A charge of `remaining`, or of `left` at its delta, is accepted
-    if nobody charges before it. `more_like_last` further charges as the last one would be accepted, and not one more.
+    epsilon at the ledger's delta; each None where there is nothing. Where delta is 0, both are the epsilon that is
+    left. `granted` has, of each analyst, the share of the budget that was granted and that is left. Guarantee: A fit
+    with Gaussian noise, or a pure one where delta is 0, of `remaining`, or of `left` at its delta, is accepted if
+    nobody charges before it. `more_like_last` further charges as the last one would be accepted, and not one more.
     """
 
     budget: Budget
@@ -63,9 +66,10 @@ class Status:
 
     def __str__(self) -> str:
         """Say in words what is left."""
-        if self.left is None or self.left.epsilon is None:
+        if self.remaining is None:
             return "nothing is left"
-        text = f"about ε = {self.left.epsilon:.4g} at δ = {self.left.delta:g}"
+        # So little that delta alone allows it has a mu, and an epsilon of 0.
+        text = f"about μ = {self.remaining.mu:.4g}" if self.left is None else f"about {_amount(self.left)}"
         if self.more_like_last is not None:
             fits = "fit" if self.more_like_last == 1 else "fits"
             text += f", or {self.more_like_last} more {fits} like the last"
@@ -108,8 +112,8 @@ class Chain:
         """State what all charges guarantee together, rounded up; None before the first charge."""
         if self.relation is None or self.unit is None or not self._charges:
             return None
-        events = [event for charge in self.charges for event in charge.events]
-        return guarantee_of(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
+        events = tuple(event for charge in self.charges for event in charge.events)
+        return _stated(events, delta=self.terms.delta, relation=self.relation, unit=self.unit)
 
     def check(self, unfinished: int) -> Check:
         """State what the whole chain holds; after it, so many bytes of the file are no entry."""
@@ -128,17 +132,14 @@ class Chain:
         """State what is spent, and what is left to an analyst or in common."""
         accounts, delta, whole = self.accounts, self.terms.delta, self.accounts.capacity
         left = accounts.left(analyst)
-        mu = root_down(left)
-        epsilon = gaussian.epsilon(mu, delta) if mu > 0.0 else 0.0
-        while epsilon > 0.0 and capacity_of(Budget(epsilon=epsilon, delta=delta)) > left:
-            epsilon *= 1.0 - 2.0**-40
+        remaining, epsilon = self.terms.pricing.affordable(left, delta)
         last = self.charges[-1].cost if self._charges else None
         shares = ((name, granted / whole, accounts.left(name) / whole) for name, granted in accounts.granted.items())
         return Status(
             budget=self.budget,
             spent=self.guarantee(),
-            remaining=Budget(mu=mu, delta=delta) if mu > 0.0 else None,
-            left=Budget(epsilon=epsilon, delta=delta) if epsilon > 0.0 else None,
+            remaining=remaining,
+            left=epsilon,
             more_like_last=math.floor(left / last) if last else None,
             granted={name: (float(granted), float(rest)) for name, granted, rest in shares},
             paused=accounts.paused,
@@ -197,7 +198,8 @@ class Chain:
         return longer
 
     def _take(self, entry: Entry, document: Mapping[str, Any]) -> None:
-        if set(document) - entries.STAMP not in (_FIELDS[entry.kind], _OLD_FIELDS.get(entry.kind)):
+        costs = {"cost"} if entry.kind is Kind.RESERVE and self.terms.pricing.stores_costs else set()
+        if set(document) - entries.STAMP not in (_FIELDS[entry.kind] | costs, _OLD_FIELDS.get(entry.kind)):
             raise LedgerError(f"entry {entry.sequence} has missing or unknown fields")
         spent, accounts, budget, charge = self._after(entry.kind, document)
         _require_amounts(entry, spent, spent - self.head.spent)
@@ -255,8 +257,16 @@ class Chain:
             sequence=self.length,
             time=document.get("time", ""),
             events=events,
-            cost=cost_of(events, relation),
+            cost=self._cost(document, self.terms.pricing.cost(events, relation)),
         )
+
+    def _cost(self, document: Mapping[str, Any], derived: Fraction) -> Fraction:
+        """Return the cost that is written down, where it is: another machine or version may round it otherwise."""
+        if not self.terms.pricing.stores_costs:
+            return derived
+        stated = read_number(document.get("cost"), entries.LONGEST_AMOUNT, "the cost of a charge")
+        require(derived <= stated * (1 + TOLERANCE), "the cost of a charge is below that of its events")
+        return stated
 
     def _committed(self, document: Mapping[str, Any]) -> Charge:
         number, release = document["reservation"], document["release"]
@@ -281,14 +291,19 @@ class Chain:
             if (document["budget"] is None) != (document["amount"] is None):
                 raise LedgerError("a grant has a budget without an amount, or the reverse")
             if document["budget"] is not None:
-                amount = entries.read_worth(document, "amount")[1]
+                amount = entries.read_worth(document, "amount", self.terms.pricing.worth)[1]
             return budget, self.accounts.moved(document["source"], document["to"], amount)
-        budget, capacity = entries.read_worth(document, "capacity")
+        capacity_of = self.terms.pricing.capacity
+        budget, capacity = entries.read_worth(document, "capacity", capacity_of)
         require(budget.delta == self.terms.delta, "the delta of a ledger is fixed; lower epsilon, mu or rho")
         # A certificate states the budget too, so that may not rise either.
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(capacity)
+
+
+def _amount(left: Budget) -> str:
+    return f"ε = {left.epsilon:.4g} at δ = {left.delta:g}"
 
 
 def _require_amounts(entry: Entry, spent: int, amount: int) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from tacit.accounting.filters import LAWS
 from tacit.documents.canonical_json import canonical, parse_document
 from tacit.errors import BudgetError, CertificateError, InputError, LedgerError, SettingError
-from tacit.ledger.accounts import LAW, TOLERANCE, capacity_of, read_number, require
+from tacit.ledger.accounts import TOLERANCE, read_number, require
+from tacit.ledger.law import LedgerLaw, law_of
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
@@ -28,11 +30,10 @@ NOTES |= {"file": _LONGEST_FORMULA, "key": LONGEST_LINE, "request": LONGEST_LINE
 
 FORMAT = "tacit-ledger/2"
 OLD_FORMAT = "tacit-ledger/1"  # Of version 0.1, which knew no refusals for curators.
-DELTA = 1e-6  # The delta of a budget that names none.
 STAMP = {"time", "sqlite"}
 """What an entry says besides its own fields: when it was written, and in 0.1 by which library."""
 
-_LONGEST_AMOUNT = 4001
+LONGEST_AMOUNT = 4001
 _CURRENCIES = ("epsilon", "delta", "mu", "rho")
 _OLD_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "unit"}
 _FIELDS = {FORMAT: _OLD_FIELDS | {"refusals"}, OLD_FORMAT: _OLD_FIELDS}
@@ -186,7 +187,8 @@ def shortened(text: object, longest: int) -> str | None:
 class Terms:
     """What every charge of a ledger must agree with; relation and unit may be left to the first.
 
-    The budget is finite and has a delta. The capacity, the exact cost that it allows, is stored because a later version
+    The budget is finite and has a delta. The law says which costs add up; its order is chosen from the budget unless it
+    is given. The capacity, the exact cost that it allows, is stored because a later version
     may round otherwise. Refusals are for "never" (no record can make a fit fail) or the "curator" of the table.
     """
 
@@ -196,15 +198,15 @@ class Terms:
     unit: str | None = None
     capacity: Fraction = field(default=Fraction(0), repr=False)
     refusals: str = "never"
+    law: str | None = None
+    order: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.budget, Budget):
-            raise BudgetError("a ledger needs a budget, as tacit.Budget(epsilon=3, delta=1e-6)")
-        finite = "a ledger needs a finite budget; an infinite one has nothing to keep"
-        require(not self.budget.is_infinite, finite, error=BudgetError)
-        object.__setattr__(self, "budget", self.budget.with_delta(DELTA))
+        budget, law = law_of(require_finite(self.budget), self.law, self.order)
+        for name, value in {"budget": budget, "law": law.name, "order": law.order}.items():
+            object.__setattr__(self, name, value)
         if not self.capacity:
-            object.__setattr__(self, "capacity", capacity_of(self.budget))
+            object.__setattr__(self, "capacity", law.capacity(budget))
         if self.relation is not None:
             object.__setattr__(self, "relation", Relation.parse(self.relation))
         if self.refusals not in ("never", "curator"):
@@ -218,14 +220,19 @@ class Terms:
     @property
     def delta(self) -> float:
         """The delta at which a guarantee is read."""
-        return DELTA if self.budget.delta is None else self.budget.delta
+        return self.budget.delta or 0.0
+
+    @property
+    def pricing(self) -> LedgerLaw:
+        """What prices charges and budgets."""
+        return law_of(self.budget, self.law, self.order)[1]
 
     def document(self) -> dict[str, Any]:
         """The terms as plain data."""
         return {
             "format": FORMAT,
             "budget": budget_document(self.budget),
-            "law": LAW,
+            **self.pricing.document(),
             "capacity": str(self.capacity),
             "dataset": self.dataset,
             "relation": None if self.relation is None else str(self.relation),
@@ -241,12 +248,15 @@ class Terms:
             raise LedgerError(
                 f'the format of the ledger is unknown; expected "{FORMAT}". A newer version may have written it'
             )
-        require(set(document) - STAMP == known, "the first entry of the ledger has missing or unknown fields")
+        law, order = document.get("law"), document.get("order")
+        require(law in LAWS, "the law of the ledger is unknown; a newer version may have written it")
+        fields = known | ({"order"} if law == "rdp" else set())
+        require(set(document) - STAMP == fields, "the first entry of the ledger has missing or unknown fields")
+        require(law != "rdp" or type(order) in (int, float), "the order of the ledger is no number")
         try:
-            budget, capacity = read_worth(document, "capacity")
+            budget, capacity = read_worth(document, "capacity", lambda it: law_of(it, law, order)[1].capacity(it))
             declared = document["dataset"], document["relation"], document["unit"]
-            terms = cls(budget, *declared, capacity, document.get("refusals", "never"))
-            require(document["law"] == LAW, "its law is unknown; a newer version may have written it")
+            terms = cls(budget, *declared, capacity, document.get("refusals", "never"), law, order)
         except InputError as error:
             raise LedgerError(f"the first entry of the ledger does not hold: {error}") from error
         return terms
@@ -267,11 +277,20 @@ def budget_document(budget: Budget) -> dict[str, float | None]:
     return {name: getattr(budget, name) for name in _CURRENCIES}
 
 
-def read_worth(document: Mapping[str, Any], name: str) -> tuple[Budget, Fraction]:
+def require_finite(budget: object) -> Budget:
+    """Return what is a finite budget."""
+    if not isinstance(budget, Budget):
+        raise BudgetError("a ledger needs a budget, as tacit.Budget(epsilon=3, delta=1e-6)")
+    finite = "a ledger needs a finite budget; an infinite one has nothing to keep"
+    require(not budget.is_infinite, finite, error=BudgetError)
+    return budget
+
+
+def read_worth(document: Mapping[str, Any], name: str, worth: Callable[[Budget], Fraction]) -> tuple[Budget, Fraction]:
     """Read a budget and its exact amount, above 0 and not more than the budget is worth."""
     stated = document["budget"]
     if not isinstance(stated, dict) or set(stated) != set(_CURRENCIES):
         raise LedgerError("a budget in the ledger has missing or unknown fields")
-    budget, amount = Budget(**stated), read_number(document[name], _LONGEST_AMOUNT, "its capacity")
-    require(0 < amount <= capacity_of(budget) * (1 + TOLERANCE), "its capacity is 0 or more than its budget allows")
+    budget, amount = Budget(**stated), read_number(document[name], LONGEST_AMOUNT, "its capacity")
+    require(0 < amount <= worth(budget) * (1 + TOLERANCE), "its capacity is 0 or more than its budget allows")
     return budget, amount

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,10 @@ class Ledger:
     cost together, its delta by default 1e-6; it is needed for a new ledger. `dataset` is a public name of the table,
     never derived from the data. `relation` and `unit` say for which neighbours the budget is meant; where None, the
     first charge decides. `refusals` are for the "curator" where only curators use the ledger, who may ask a fit to fail
-    at an invalid record. All of these are None or the same again for an existing ledger. `analyst` and `project`, who
-    charges through this object and for which work, are noted with every charge.
+    at an invalid record. `law` says which costs of charges add up: "gdp" (by default) and "zcdp" take Gaussian fits,
+    "pure" (by default where the budget's delta is 0) pure ones, and "rdp" takes every fit, at one Rényi `order` that is
+    chosen from the budget unless it is given. All of these are None or the same again for an existing ledger. `analyst`
+    and `project`, who charges through this object and for which work, are noted with every charge.
 
     Examples
     --------
@@ -58,6 +61,8 @@ class Ledger:
         relation: Relation | str | None = None,
         unit: str | None = None,
         refusals: str | None = None,
+        law: str | None = None,
+        order: float | None = None,
         analyst: str | None = None,
         project: str | None = None,
     ) -> None:
@@ -71,7 +76,7 @@ class Ledger:
             if budget is None:
                 new = "a ledger in memory" if file is None else f"{file} does not exist; a new one"
                 raise SettingError(f"{new} needs a budget, such as Budget(epsilon=3, delta=1e-6)")
-            terms = Terms(budget, dataset, given, unit, refusals=refusals or "never")
+            terms = Terms(budget, dataset, given, unit, refusals=refusals or "never", law=law, order=order)
             self._storage.create(Entry.follow(None, Kind.OPEN, 0, terms.document()))
         # What was just made is read like any other: somebody else may have been faster.
         with self._storage.session(alone=False) as session:
@@ -80,8 +85,13 @@ class Ledger:
         entry.require_same("relation", given, self._chain.relation)
         entry.require_same("unit", unit, self._chain.unit)
         entry.require_same("refusals", refusals, self.terms.refusals)
-        if budget is not None and Terms(budget).budget != self._chain.budget:
-            entry.require_same("budget", Terms(budget).budget, self.terms.budget)
+        entry.require_same("law", law, self.terms.law)
+        entry.require_same("order", order, self.terms.order)
+        if (
+            budget is not None
+            and (whole := entry.require_finite(budget).with_delta(self.terms.delta)) != self._chain.budget
+        ):
+            entry.require_same("budget", whole, self.terms.budget)
 
     @property
     def path(self) -> Path | None:
@@ -90,7 +100,7 @@ class Ledger:
 
     @property
     def terms(self) -> Terms:
-        """Budget, dataset, relation, unit and refusals as the ledger began with them."""
+        """Budget, dataset, relation, unit, refusals and law as the ledger began with them."""
         return self._chain.terms
 
     @property
@@ -157,12 +167,15 @@ class Ledger:
                 f"for it. Open it with dataset={dataset!r}, on the command line --dataset"
             )
         purpose = self._purpose.described(label, formula, file, request)
+        priced = tuple(events)
         document = {
-            "events": [to_json(event) for event in events],
+            "events": [to_json(event) for event in priced],
             "relation": str(Relation.parse(relation)),
             "unit": unit,
             **purpose.document(),
         }
+        if self.terms.pricing.stores_costs:
+            document["cost"] = str(self.price(priced, relation))
         with self._storage.session(alone=True) as session:
             chain = self._catch_up(session)
             known = chain.recalled(purpose, again=self._again)
@@ -171,6 +184,13 @@ class Ledger:
             charge = chain.draft(Kind.RESERVE, document)
             session.append(charge)
         return Reservation(charge.sequence, charge.hash)
+
+    def price(self, events: Iterable[Event], relation: Relation | str) -> Fraction:
+        """Return what events would cost here, in the currency of the law; refuse those that have no cost in it.
+
+        Guarantee: nothing is spent, and no record is read.
+        """
+        return self.terms.pricing.cost(events, Relation.parse(relation))
 
     def commit(self, reservation: Reservation, release: str, answer: Mapping[str, Any] | None = None) -> None:
         """Note the digest of a complete answer; a given answer is stored. Costs nothing."""
@@ -215,8 +235,9 @@ class Ledger:
     ) -> None:
         """Move a part of the budget from one analyst (None: what is common) to another.
 
-        From the first grant on, an analyst spends what was granted to that name and no more, and charges without a name
-        spend what is granted to nobody. Without a budget, all that `source` has left is moved.
+        The part is what Gaussian fits of that budget cost together, where delta is 0 pure ones. From the first grant
+        on, an analyst spends what was granted to that name and no more, and charges without a name spend what is
+        granted to nobody. Without a budget, all that `source` has left is moved.
 
         Examples
         --------
@@ -226,12 +247,17 @@ class Ledger:
         >>> ledger.remaining(analyst="ana") is None
         True
         """
-        worth = {"budget": None, "amount": None} if budget is None else self._worth(budget, "amount")
+        worth: dict[str, Any] = {"budget": None, "amount": None}
+        if budget is not None:
+            whole = entry.require_finite(budget).with_delta(self.terms.delta)
+            worth = {"budget": entry.budget_document(whole), "amount": str(self.terms.pricing.worth(whole))}
         self._append(Kind.GRANT, {"source": source, "to": to, **worth, "reason": reason})
 
     def lower(self, budget: Budget, reason: str) -> None:
         """Lower the budget, not below what is spent or granted; it can never be raised again."""
-        self._append(Kind.LOWER, {**self._worth(budget, "capacity"), "reason": reason})
+        whole = entry.require_finite(budget).with_delta(self.terms.delta)
+        worth = {"budget": entry.budget_document(whole), "capacity": str(self.terms.pricing.capacity(whole))}
+        self._append(Kind.LOWER, {**worth, "reason": reason})
 
     def pause(self, reason: str, *, analyst: str | None = None) -> None:
         """Refuse all charges, or those of one analyst, until `resume`."""
@@ -289,10 +315,6 @@ class Ledger:
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else repr(str(self.path))
         return f"<Ledger {where}: {self.terms.budget}>"
-
-    def _worth(self, budget: Budget, name: str) -> dict[str, Any]:
-        terms = Terms(budget.with_delta(self.terms.delta))
-        return {"budget": entry.budget_document(terms.budget), name: str(terms.capacity)}
 
     def _append(self, kind: Kind, document: Mapping[str, Any]) -> None:
         with self._storage.session(alone=True) as session:

@@ -114,10 +114,8 @@ def odds_of(guarantee: Guarantee, *, several: bool) -> str:
     """Say in which case conclusions would have been about as likely, and how nearly so."""
     changes = _ALL_RECORDS if several else _ONE_RECORD
     change = changes[str(guarantee.relation)].format(unit=quoted(guarantee.unit))
-    return (
-        f"{change}: at most {_factor(guarantee.epsilon)} times as likely, plus a probability of "
-        f"{rounded(guarantee.delta, 3, ROUND_CEILING)}"
-    )
+    rest = f", plus a probability of {rounded(guarantee.delta, 3, ROUND_CEILING)}" if guarantee.delta > 0.0 else ""
+    return f"{change}: at most {_factor(guarantee.epsilon)} times as likely{rest}"
 
 
 def _factor(epsilon: float) -> str:
@@ -156,13 +154,16 @@ def certificate_table(certificate: Certificate) -> Table:
     """Events of a certificate: what was asked, how often, and the noise over the sensitivity."""
     rows = []
     for entry in certificate.parsed["events"]:
-        multiplier = "none"
-        if entry["event"] is not None:
-            squared = Fraction(entry["sensitivity"]["squared"])
-            ratio = Fraction(entry["noise"]["variance"]) / squared if squared else None
-            multiplier = "inf" if ratio is None else rounded(math.sqrt(ratio), 4, ROUND_FLOOR)
+        multiplier = "none" if entry["event"] is None else noise_multiplier(entry["sensitivity"], entry["noise"])
         rows.append((quoted(entry["label"]), str(entry["times"]), multiplier))
     return Table(("event", "times", "noise / sensitivity"), tuple(rows))
+
+
+def noise_multiplier(sensitivity: Mapping[str, str], noise: Mapping[str, str]) -> str:
+    """Noise over sensitivity of an entry, rounded down: by their squares, or by scale and bound where those are."""
+    squared = Fraction(sensitivity["squared"]) if "squared" in sensitivity else Fraction(sensitivity["bound"]) ** 2
+    variance = Fraction(noise["variance"]) if "variance" in noise else Fraction(noise["scale"]) ** 2
+    return rounded(math.sqrt(variance / squared), 4, ROUND_FLOOR) if squared else "inf"
 
 
 def joint_promise(certificate: JointCertificate) -> str:

@@ -91,10 +91,10 @@ def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) 
 def _pure(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Plan within an ε, where delta is 0."""
     absent = isinstance(facts.design.response, Absent)
-    solver = None if absent else PURE_SOLVERS.get(options.solver)
+    solver = mean.pure_plan if absent else PURE_SOLVERS.get(options.solver)
     if solver is None or facts.design.open_places:
-        what = "A mean" if absent else f'solver="{options.solver}"'
-        ways = [] if absent else [f'solver="{name}"' for name in PURE_SOLVERS]
+        what = f'solver="{options.solver}"'
+        ways = [f'solver="{name}"' for name in PURE_SOLVERS]
         if solver is not None:
             what, ways = "The search for bounds", ["declared bounds"]
         expected = " or ".join([*ways, "a delta above 0, for example delta=1e-6"])
