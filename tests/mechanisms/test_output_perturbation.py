@@ -14,9 +14,10 @@ from tacit.errors import SettingError
 from tacit.losses import classification, regression
 from tacit.losses.loss import Loss
 from tacit.mechanisms import output_perturbation as output
-from tacit.mechanisms.certified_minimum import Objective
+from tacit.mechanisms.certified_minimum import Objective, find_minimum
 from tacit.mechanisms.output_perturbation import answer_noisy_minimum, integer_minimum
 from tacit.noise.entropy import SeededEntropy
+from tacit.noise.gaussian import rounded_gaussian
 from tests.rows.memory_stores import memory_store
 from tests.rows.person_stores import person_store
 
@@ -119,7 +120,7 @@ def test_t07_the_intercept_is_penalised_like_a_slope() -> None:
 @pytest.mark.parametrize("loss", [classification.LOGISTIC, HINGE, HUBER], ids=lambda loss: loss.name)
 def test_the_farthest_accepted_points_are_within_the_bound(loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inexact minimisers: points pushed apart until they are nearly refused still move by at most the bound."""
-    honest = output.find_minimum
+    honest = find_minimum
     query = NoisyMinimum(CLIP, ridge=4 * CLIP**2 * loss.lipschitz * 4, loss=loss)
     # Fewer digits, so that what is accepted is visible on the lattice.
     price = Price(2**48, 48)
@@ -261,7 +262,7 @@ def test_the_integers_are_those_of_exact_rationals() -> None:
     """The released point is (integer + draw)·step, rounded once."""
     query, store = NoisyMinimum(CLIP, 2.0), memory_store(table(20))
     integers, step = integer_minimum(query, PRICE, store)
-    drawn = output.rounded_gaussian(WIDTH, PRICE.bits, SeededEntropy(3))
+    drawn = rounded_gaussian(WIDTH, PRICE.bits, SeededEntropy(3))
     expected = [float((entry + int(draw)) * step) for entry, draw in zip(integers, drawn, strict=True)]
     found = answer_noisy_minimum(query, PRICE, store, SeededEntropy(3)).value
     assert found.tolist() == expected

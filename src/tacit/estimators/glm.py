@@ -78,9 +78,9 @@ def glm(
         Whether to pay for standard errors and intervals out of the same budget. By default yes, unless a penalty, a
         constraint, or another solver than "auto" is asked for; "quantile" has none.
     solver
-        "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient" or "gradient";
-        for "binomial" also "objective-perturbation" and "double-noise-newton", for "gaussian" also "moments". Intervals
-        of all but the first are withheld, and the last two have none.
+        "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient", "gradient",
+        "output-perturbation", "objective-perturbation" or "objective-perturbation-kst"; for "binomial" also
+        "double-noise-newton", for "gaussian" also "moments". Only the first has intervals.
     progress
         Called with (done, total, label) after each public step.
     on_plan

@@ -75,8 +75,9 @@ class CommonParameters:
     n_at_least
         Public lower bound on the number of records, for add-remove.
     solver
-        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton";
-        for two classes also "objective-perturbation" and "double-noise-newton"; for least squares also "moments".
+        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton",
+        "output-perturbation", "objective-perturbation", "objective-perturbation-kst"; for two classes also
+        "double-noise-newton"; for least squares also "moments".
     max_weight
         Public largest weight of a record, for `sample_weight`; larger ones are capped.
     max_rows_per_unit

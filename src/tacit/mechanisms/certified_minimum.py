@@ -29,7 +29,10 @@ TILES_AT_ONCE = 128
 LOW_BITS = 32
 NEWTON_STEPS, HALVINGS = 100, 30
 """Public caps on the work of Newton's method; descent has that of `Accuracy.steps`."""
+SMOOTH = frozenset({Code.LOGISTIC, Code.SOFTMAX})
+"""Losses whose curvature does not jump."""
 CURVATURES, GRADIENTS = 14, 20
+CURVATURES_OF_JUMPS, GRADIENTS_OF_JUMPS = 20, 64
 """Passes that are made on every table, so that how long a fit takes says little of the records."""
 
 
@@ -137,7 +140,7 @@ def find_minimum(objective: Objective) -> Floats:
 
     Guarantee
     ---------
-    - At least `CURVATURES` and `GRADIENTS` passes are made on every table, and at most a public number.
+    - At least `least_passes` passes are made on every table, and at most a public number.
     """
     theta = np.zeros(objective.size)
     gradient = objective.gradient(theta)
@@ -152,11 +155,17 @@ def find_minimum(objective: Objective) -> Floats:
         gradients += tried
     if not found:
         return descend_to_minimum(objective)
-    for _ in range(curvatures, CURVATURES):
+    least = least_passes(objective.query.loss)
+    for _ in range(curvatures, least[0]):
         _spectrum(objective, theta)
-    for _ in range(gradients, GRADIENTS):
+    for _ in range(gradients, least[1]):
         objective.gradient(theta)
     return theta
+
+
+def least_passes(loss: Loss) -> tuple[int, int]:
+    """Curvatures and gradients that a minimisation asks for on every table; usual tables need no more."""
+    return (CURVATURES, GRADIENTS) if loss.code in SMOOTH else (CURVATURES_OF_JUMPS, GRADIENTS_OF_JUMPS)
 
 
 def descend_to_minimum(objective: Objective) -> Floats:
@@ -196,7 +205,7 @@ def _newton_step(objective: Objective, theta: Floats, gradient: Exact) -> tuple[
     roots, vectors = np.sqrt(spectrum[0]), spectrum[1]
     slope = (vectors.T @ _floats(gradient)) / roots
     step = vectors @ (slope / roots)
-    jumps = objective.query.loss.code not in {Code.LOGISTIC, Code.SOFTMAX}
+    jumps = objective.query.loss.code not in SMOOTH
     length = 1.0
     for tried in range(1, HALVINGS + 1):
         trial = theta - length * step

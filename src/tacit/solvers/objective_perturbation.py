@@ -6,9 +6,9 @@ Three forms of the noise b: Gaussian, priced by its privacy loss (the default); 
 calibrated it in 2012, for comparison; of density ∝ exp(-‖b‖ / scale) where delta is 0 (Chaudhuri, Monteleoni and
 Sarwate). It is asked for in prepared coordinates and reported as it is.
 With rows divided by the clip and losses by their largest slope, the squared error of a gradient is d s² + λ²‖θ‖². The
-ridge minimises that for ‖θ‖ = 5 (1 for a numeric response): a stronger one costs less noise, by c = log(1 + h / λ), and more bias. The noise
-is then the least for which all events of the plan together are within ε at δ. A user's l2 is the ridge, on every
-coordinate and in the user's units, unless it is too weak for ε: it is then raised until c = ε / 2.
+ridge minimises that for ‖θ‖ = 5 (1 for a numeric response): a stronger one costs less noise, by c = log(1 + h / λ), and
+more bias. The noise is then the least for which all events of the plan together are within ε at δ. A user's l2 is the
+ridge, on every coordinate and in the user's units, unless it is too weak for ε: it is then raised until c = ε / 2.
 """
 
 from __future__ import annotations
