@@ -19,6 +19,7 @@ RIGID: dict[str, list[dict[str, Any]]] = {
     "moments": [],
     "adassp": [],
     "objective-perturbation": [{"max_passes": None}],
+    "objective-perturbation-kst": [{"max_passes": None}],
     "double-noise-newton": [{}],
     "output-perturbation": [{"max_passes": None}],
 }
