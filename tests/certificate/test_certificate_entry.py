@@ -145,7 +145,7 @@ def test_every_form_of_a_minimum_is_listed_and_verified(name: str, delta: float)
     (entry,) = document["events"]
     assert entry["arithmetic"] == ("bounded-float" if delta else "real-number proof")
     assert forged(document).check().consistent
-    alterations = [
+    alterations: list[tuple[str, str, Any, str]] = [
         ("sensitivity", "ratio", "1/1000000", "does not follow"),
         ("noise", "law", "none", "does not follow"),
     ]

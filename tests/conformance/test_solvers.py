@@ -18,6 +18,7 @@ NEWTON_FORMS = ("newton", "majorised-newton")
 RIGID: dict[str, list[dict[str, Any]]] = {
     "moments": [],
     "objective-perturbation": [{"max_passes": None}],
+    "objective-perturbation-kst": [{"max_passes": None}],
     "double-noise-newton": [{}],
     "output-perturbation": [{"max_passes": None}],
 }

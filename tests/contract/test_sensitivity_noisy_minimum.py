@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.contract.minimum_accuracy import minimum_accuracy, minimum_step
 from tacit.contract.query import NoisyMinimum, QueryKind
-from tacit.contract.sensitivity import GammaPrice, Price, event_of, events_of, minimum_accuracy, minimum_step
+from tacit.contract.sensitivity import GammaPrice, Price, event_of, events_of
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
 from tacit.losses.loss import Loss

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import special
 
+from tacit.contract.minimum_accuracy import pure_cover_scale
 from tacit.contract.query import QueryKind
-from tacit.contract.sensitivity import PurePrice, event_of, events_of, pure_cover_scale, pure_rate
+from tacit.contract.sensitivity import PurePrice, event_of, events_of, pure_rate
 from tacit.errors import SettingError
 from tacit.privacy.event import Pure
 from tacit.privacy.relation import Relation

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from tacit import (
+    Budget,
     HuberRegressor,
+    Ledger,
     LinearRegression,
     LinearSVC,
     LogisticRegression,
@@ -18,7 +20,7 @@ from tacit import (
     Ridge,
 )
 from tacit.certificate.certificate import Certificate
-from tacit.errors import SettingError
+from tacit.errors import BudgetError, LedgerError, SettingError
 
 TRUTH = np.array([-0.3, 1.0, -0.7])
 
@@ -194,3 +196,19 @@ def test_a_loss_is_refused_by_its_missing_property_before_a_record_is_read(
     X[3, 1] = np.nan
     with pytest.raises(SettingError, match=match):
         chosen.fit(X, np.full(50, np.nan))
+
+
+def test_ledgers_take_every_form_that_their_law_can_price() -> None:
+    X, y, _ = case("three classes", 400)
+    settings: dict[str, Any] = {
+        "epsilon": 0.5, "bounds": (-1, 1), "classes": [0, 1, 2], "solver": "objective-perturbation"
+    }  # fmt: skip
+    with Ledger(budget=Budget(epsilon=1.0, delta=1e-5), law="rdp"):
+        assert LogisticRegression(**settings, delta=1e-6).fit(X, y).certificate_.private
+    with Ledger(budget=Budget(epsilon=1.0, delta=0), law="pure"):
+        LogisticRegression(**settings, delta=0).fit(X, y)
+        LogisticRegression(**settings, delta=0).fit(X, y)
+        with pytest.raises(BudgetError):
+            LogisticRegression(**settings, delta=0).fit(X, y)
+    with Ledger(budget=Budget(epsilon=1.0, delta=1e-5), law="gdp"), pytest.raises(LedgerError, match='law="rdp"'):
+        LogisticRegression(**settings, delta=1e-6).fit(X, y)

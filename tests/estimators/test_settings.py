@@ -81,7 +81,7 @@ def test_settings_are_refused_only_if_they_are_for_every_number_of_records() -> 
     hopeless = request(max_passes=2, iterations=8)
     with pytest.raises(SettingError, match="max_passes"):
         hopeless.first_plan([(DESIGN, classification.LOGISTIC)], None)
-    many = [(DESIGN, regression.SQUARED), (DESIGN, classification.LOGISTIC)]
+    many = [(DESIGN, regression.huber(1.0, relative=True)), (DESIGN, classification.LOGISTIC)]
     perturbed = request(solver="objective-perturbation")
     with pytest.raises(SettingError, match="objective-perturbation"):
         perturbed.first_plan(many[:1], 1000)

@@ -121,9 +121,9 @@ def test_so_does_every_estimator(
 
 
 def test_what_depends_on_the_classes_waits_for_them(reads: list[str]) -> None:
-    """Objective perturbation is for two classes: with three that are not declared y is read."""
-    model = tacit.LogisticRegression(**GOOD, solver="objective-perturbation")
-    with pytest.raises(SettingError, match="objective-perturbation"):
+    """The form of 2012 is for two classes: with three that are not declared y is read."""
+    model = tacit.LogisticRegression(**GOOD, solver="objective-perturbation-kst")
+    with pytest.raises(SettingError, match="one linear predictor"):
         model.fit(FEATURES, np.arange(N) % 3)
     assert reads == ["read_classes"]
 

@@ -7,8 +7,9 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.minimum_accuracy import Accuracy
 from tacit.contract.query import PerturbedMinimum
-from tacit.contract.sensitivity import Accuracy, MinimumPrice, Price, ridge_of
+from tacit.contract.sensitivity import MinimumPrice, Price, ridge_of
 from tacit.mechanisms.certified_minimum import Objective
 from tests.rows.memory_stores import memory_store
 

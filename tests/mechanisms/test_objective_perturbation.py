@@ -8,8 +8,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
+from tacit.contract.minimum_accuracy import FARTHEST, Accuracy
 from tacit.contract.query import PerturbedMinimum
-from tacit.contract.sensitivity import FARTHEST, Accuracy, MinimumPrice, Price, SoftmaxPrice, TwoSignedPrice, ridge_of
+from tacit.contract.sensitivity import MinimumPrice, Price, SoftmaxPrice, TwoSignedPrice, ridge_of
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
 from tacit.mechanisms import objective_perturbation as objective

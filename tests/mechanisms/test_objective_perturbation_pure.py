@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tacit.contract.minimum_accuracy import PURE_DRIFT, Accuracy, pure_cover_scale
 from tacit.contract.query import PerturbedMinimum
-from tacit.contract.sensitivity import PURE_DRIFT, Accuracy, PurePrice, pure_cover_scale, ridge_of
+from tacit.contract.sensitivity import PurePrice, ridge_of
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
 from tacit.mechanisms import objective_perturbation as objective

@@ -8,8 +8,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
+from tacit.contract.minimum_accuracy import minimum_accuracy, minimum_step
 from tacit.contract.query import NoisyMinimum
-from tacit.contract.sensitivity import GammaPrice, Price, minimum_accuracy, minimum_step
+from tacit.contract.sensitivity import GammaPrice, Price
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
 from tacit.losses.loss import Loss

@@ -41,9 +41,8 @@ def test_without_noise_mean_and_covariance_are_exact() -> None:
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 def test_a_pure_mean_is_one_sum_with_laplace_noise(relation: str) -> None:
     """The noise of a coordinate has deviation √2·Δ·d / (n ε) of half a bound's width: 12 of them, below 1e-6."""
-    least = {"n_at_least": 15_000} if relation == "add-remove" else {}
-    model = tacit.GaussianMean(epsilon=1.0, delta=0, bounds=(-1, 1), relation=relation, random_state=1, **least).fit(X)
-    plan = model.plan_
+    model = tacit.GaussianMean(epsilon=1.0, delta=0, bounds=(-1, 1), relation=relation, random_state=1)
+    plan = model.set_params(n_at_least=15_000 if relation == "add-remove" else None).fit(X).plan_
     assert plan.solver.name == "mean"
     assert plan.budget.is_pure
     found = plan.guarantee()

@@ -41,7 +41,7 @@ def facts(
 ) -> PublicFacts:
     chosen, response = LOSSES[loss]
     design = matrix_design(["a", "b"], response, bounds=(-3, 3), row_norm=None, intercept=True)
-    given = Budget(**{"epsilon": 1.0, "delta": 1e-6, **budget})  # type: ignore[arg-type]
+    given = Budget(**{"epsilon": 1.0, "delta": 1e-6, **budget})
     return PublicFacts(design, 5000, relation, "row", given, Penalty(l2), chosen)
 
 
@@ -157,7 +157,7 @@ def test_what_all_classes_have_in_common_is_taken_away() -> None:
             assert query.classes == 4
             return type("Answer", (), {"value": np.arange(12.0).reshape(3, 4)})
 
-    theta = plan.solver.run(Gate(), plan).theta  # type: ignore[arg-type]
+    theta = plan.solver.run(Gate(), plan).theta
     np.testing.assert_allclose(theta.mean(axis=1), 0.0, atol=1e-15)
     np.testing.assert_allclose(theta[:, 1] - theta[:, 0], 1.0)
 

@@ -62,7 +62,7 @@ class CommonParameters:
     ----------
     epsilon, delta
         The budget. ε has no default. δ defaults to min(1e-5, n^-1.1), or, where n is private, to min(1e-6,
-        n_at_least^-1.1).
+        n_at_least^-1.1). δ = 0 is pure privacy, for solvers that can.
     budget
         A `tacit.Budget` in their place.
     bounds

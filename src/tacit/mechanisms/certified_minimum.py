@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tacit.contract.minimum_accuracy import GRADIENT_BOUND, Accuracy
 from tacit.contract.query import CurvatureAndScore, SecondMoments, Weights
-from tacit.contract.sensitivity import FINEST_BOUND, GRADIENT_BOUND, Accuracy
+from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import shape_of
 from tacit.losses.loss import Code, Loss
 from tacit.mechanisms.kernels import add_gradients, enforceable

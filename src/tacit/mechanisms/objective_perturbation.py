@@ -11,16 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from tacit.contract.minimum_accuracy import FARTHEST, Accuracy, pure_cover_scale
 from tacit.contract.query import Answer, PerturbedMinimum
-from tacit.contract.sensitivity import (
-    FARTHEST,
-    Accuracy,
-    PerturbedPrice,
-    PurePrice,
-    is_price_of,
-    pure_cover_scale,
-    ridge_of,
-)
+from tacit.contract.sensitivity import PerturbedPrice, PurePrice, is_price_of, ridge_of
 from tacit.errors import SettingError
 from tacit.mechanisms.certified_minimum import Objective, find_minimum
 from tacit.mechanisms.newton_direction import Exact

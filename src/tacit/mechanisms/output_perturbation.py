@@ -12,8 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from tacit.contract.minimum_accuracy import minimum_accuracy, minimum_step
 from tacit.contract.query import Answer, NoisyMinimum
-from tacit.contract.sensitivity import GammaPrice, Price, minimum_accuracy, minimum_step
+from tacit.contract.sensitivity import GammaPrice, Price
 from tacit.errors import SettingError
 from tacit.mechanisms.certified_minimum import Objective, find_minimum
 from tacit.noise.entropy import Entropy
