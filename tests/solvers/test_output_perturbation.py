@@ -97,6 +97,22 @@ def test_the_ridge_minimises_the_forecast(
     assert bound(ridge) <= min(bound(ridge * 1.01), bound(ridge / 1.01))
 
 
+@pytest.mark.parametrize(
+    ("budget", "expected"), [(Budget(mu=0.5, delta=1e-6), 36.84), (Budget(epsilon=0.5, delta=0.0), 66.94)]
+)
+def test_the_rules_are_those_that_were_studied(budget: Budget, expected: float) -> None:
+    """(2·5000·¼·4 / (v⁻¹·R²))^(1/3) with R = 10, times the squared row norm 5."""
+    plan = make_plan(facts(budget), ASKED)
+    assert isinstance(plan.solver, OutputPerturbation)
+    assert plan.solver.ridge == pytest.approx(expected, rel=1e-3)
+    if isinstance(plan.steps[0].price, GammaPrice):
+        assert plan.steps[0].price.bits == 32
+    response = facts(design=design_of(response=Continuous.of("y", -1, 1)), loss=regression.SQUARED)
+    least_squares = make_plan(response, ASKED).solver
+    assert isinstance(least_squares, OutputPerturbation)
+    assert least_squares.ridge == pytest.approx(709.37, rel=1e-3)
+
+
 class Gate:
     """Answers ones, and remembers what it was asked."""
 
