@@ -1,6 +1,7 @@
 """Certificates of plans that count: how many counts an answer has is stated and priced."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,16 @@ COLUMNS = 7
 
 
 def issued(relation: Relation) -> Certificate:
+    return Certificate.issue(Release(issued_plan(relation), np.zeros(2)))
+
+
+def issued_plan(relation: Relation) -> Plan:
     half = mu_squared_of(BUDGET) / 2
     steps = []
     for kind, times, size in ((QueryKind.COUNTS, 41, COLUMNS), (QueryKind.GRADIENT, 3, 1)):
         price = price_for(kind, half / times, relation, records=1000, width=2, size=size)
         steps.append(Step(kind, price, times, Purpose.GRADIENT, size))
-    plan = Plan(
+    return Plan(
         solver=Gradient(Descent(20, 1.0, 0.0, None, "average")),
         loss=classification.LOGISTIC,
         design=matrix_design(["a"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True),
@@ -44,7 +49,17 @@ def issued(relation: Relation) -> Certificate:
         penalty=Penalty(),
         forecast=None,
     )
-    return Certificate.issue(Release(plan, np.zeros(2)))
+
+
+def issued_for_means() -> Certificate:
+    half = mu_squared_of(BUDGET) / 2
+    relation = Relation.REPLACE_ONE
+    plan = issued_plan(relation)
+    steps = []
+    for kind, size in ((QueryKind.MEANS, 3), (QueryKind.GROUP_MEANS, 5)):
+        price = price_for(kind, half, relation, records=1000, width=2, size=size)
+        steps.append(Step(kind, price, 1, Purpose.STATISTIC, size))
+    return Certificate.issue(Release(replace(plan, steps=tuple(steps)), np.zeros(2)))
 
 
 def forged(document: dict[str, Any]) -> Certificate:
@@ -78,4 +93,17 @@ def test_t03_fewer_counts_than_were_paid_for_are_a_forgery(place: int, size: Any
     document = issued(Relation.REPLACE_ONE).document
     document["events"][place]["size"] = size
     with pytest.raises(CertificateError, match=named):
+        forged(document).check()
+
+
+@pytest.mark.parametrize(("place", "size"), [(0, 2), (0, 4), (1, 4), (1, 6), (0, 0)])
+def test_a_certificate_that_states_another_number_of_means_is_refused(place: int, size: int) -> None:
+    certificate = issued_for_means()
+    assert certificate.check().consistent
+    document = json.loads(certificate.to_json())
+    document.pop("digest")
+    bound = int(document["events"][1]["sensitivity"]["bound"])
+    assert int(document["events"][1]["sensitivity"]["squared"]) == 16 * bound**2
+    document["events"][place]["size"] = size
+    with pytest.raises(CertificateError, match="event"):
         forged(document).check()

@@ -28,6 +28,27 @@ def test_without_privacy_it_is_the_empirical_covariance(relation: str, bounds: d
     np.testing.assert_allclose(found.correlation_, np.corrcoef(X.T), atol=1e-5)
 
 
+@pytest.mark.parametrize("reach", [10.0, 1e3, 1e5])
+def test_without_privacy_wide_bounds_cost_no_digits(reach: float) -> None:
+    found = tacit.Covariance(epsilon=np.inf, bounds=(-reach, reach)).fit(X)
+    np.testing.assert_allclose(found.covariance_, TARGET.covariance_, atol=1e-6)
+
+
+def test_without_privacy_an_invalid_record_is_one_in_the_middle_of_the_bounds() -> None:
+    """As with privacy: it adds nothing to the sums, and counts in the public n."""
+    spoilt, middle = X.copy(), X.copy()
+    spoilt[:100, 1], middle[:100] = np.nan, 0.0
+    found = tacit.Covariance(epsilon=np.inf, bounds=(-10, 10), invalid_rows="zero").fit(spoilt)
+    np.testing.assert_allclose(found.covariance_, np.cov(middle.T, bias=True), atol=1e-6)
+    np.testing.assert_allclose(found.location_, middle.mean(axis=0), atol=1e-9)
+
+
+def test_without_privacy_many_columns_are_summed_as_second_moments() -> None:
+    many = RNG.uniform(-1, 1, (500, 65))
+    found = tacit.Covariance(epsilon=np.inf, bounds=(-1, 1)).fit(many)
+    np.testing.assert_allclose(found.covariance_, np.cov(many.T, bias=True), atol=1e-6)
+
+
 @pytest.mark.parametrize("solver", ["auto", "moments"])
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 def test_a_private_covariance_is_certified_with_its_numbers(solver: str, relation: str) -> None:

@@ -97,3 +97,13 @@ def test_without_a_public_n_the_matrix_is_divided_by_its_own_count() -> None:
 def test_another_solver_is_refused() -> None:
     with pytest.raises(SettingError, match='"moments" for prepared coordinates'):
         plan(solver="newton")
+
+
+def test_the_second_query_has_four_fifths_of_the_budget_and_rows_of_three_root_d() -> None:
+    chosen = plan()
+    first, second = (compose([event]).mu_squared for event in chosen.events())
+    assert float(second / first) == pytest.approx(4.0, rel=1e-3)
+    gate = Moments(rows(0.05))
+    chosen.solver.run(gate, chosen)
+    assert gate.asked[0].row_bound == chosen.design.row_norm
+    assert gate.asked[1].row_bound == pytest.approx(3.0 * 3**0.5, rel=2e-2)

@@ -116,7 +116,9 @@ def test_the_claimed_mu_stands_at_999_per_mille(case: str) -> None:
     assert 0.7 * mu < lower_bound(first, second, 1e-3) <= mu
 
 
-@pytest.mark.parametrize("case", ["gradient, replace-one", "moments, replace-one"])
+@pytest.mark.parametrize(
+    "case", ["gradient, replace-one", "moments, replace-one", "mean, replace-one", "groups, replace-one"]
+)
 def test_the_audit_catches_noise_that_is_too_small(case: str) -> None:
     """A mechanism that adds half the noise it is charged for is refuted at level 1e-6."""
     price, mu = price_and_mu(case)

@@ -16,14 +16,18 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import Gate, QueryKind, SecondMoments
+from tacit.contract.query import Gate, GroupSums, QueryKind, SecondMoments
 from tacit.design.attached_columns import AttachedColumns
+from tacit.design.expression import Apply, Cell, Interval, Number, Statistic, interval_of
 from tacit.solvers.counting import SMALLEST_SHARE
+from tacit.solvers.mean import exact_mean
 from tacit.solvers.requirements import Requirement, declared_bounds, require
 from tacit.solvers.rules import COVARIANCE, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.whitened_gradient import Whitening, whiten
 
+MOST_PRODUCTS = 64
+"""Columns whose products are summed one by one where there is no noise."""
 REQUIRES = (
     Requirement(
         lambda _, options: options.solver in {"auto", "moments"},
@@ -73,6 +77,42 @@ def _solution(moments: np.ndarray, plan: Plan, *, weighted: bool) -> Solution:
         moments = moments / max(float(moments[-1, -1]), SMALLEST_SHARE)
     mean = np.append(moments[:-1, -1], 1.0)
     return Solution(mean, moments=np.ascontiguousarray(moments))
+
+
+def exact_covariance(gate: Gate, plan: Plan) -> Solution:
+    """Return mean and second moments without noise (ε = ∞).
+
+    Second moments are sums of products of integers, with 25 bits a factor: too coarse for columns that are narrow in
+    their bounds. So the products of deviations from the mean are summed as bounded statistics, with 50 bits each.
+    """
+    found, design = exact_mean(gate, plan), plan.design
+    count = len(design.columns)
+    if design.attached != AttachedColumns() or count > MOST_PRODUCTS:
+        return found
+    mean = found.theta[:count]
+    reach = 1.0 if all(math.isfinite(column.lower) for column in design.columns) else design.feature_norm
+    deviations = [
+        Statistic(column.name, Apply("-", (Cell(column.name, place, 1.0), Number(m))), Interval(-reach - m, reach - m))
+        for place, (column, m) in enumerate(zip(design.columns, mean.tolist(), strict=True))
+    ]
+    moments, everybody = np.zeros((design.width, design.width)), Cell("records", count, 1.0)
+    for place, one in enumerate(deviations):
+        products = tuple(_product(one, other) for other in deviations[: place + 1])
+        answer = gate.ask(GroupSums(products, everybody, 1)).value[0] / plan.count
+        centers, halves = np.array([(it.interval.center, it.interval.half_width) for it in products]).T
+        own = centers * answer[0] + halves * answer[1:]
+        moments[place, : place + 1] = moments[: place + 1, place] = own
+    # Of the records a share is valid: Σ uu' = Σ (u - m)(u - m)' + (2 - share) n mm' with Σ u = n m.
+    whole = np.append(mean, 1.0)
+    about = np.outer(whole, whole)
+    about[:count, :count] *= 2.0 - answer[0]
+    return Solution(found.theta, moments=moments + about)
+
+
+def _product(one: Statistic, other: Statistic) -> Statistic:
+    """The product of two statistics."""
+    interval = interval_of("*", (one.interval, other.interval))
+    return Statistic(f"{one.spelling} * {other.spelling}", Apply("*", (one.expression, other.expression)), interval)
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:

@@ -20,6 +20,7 @@ from tacit.design.response import Absent
 from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Vector, gradient_bound, penalty_in
+from tacit.solvers.covariance import exact_covariance
 from tacit.solvers.exact_intervals import deviation_of, exact_sandwich
 from tacit.solvers.mean import exact_mean
 from tacit.solvers.residual_scale import in_units
@@ -51,7 +52,7 @@ class Exact:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Minimise, and ask for the matrices of the sandwich if intervals are asked for."""
         if isinstance(plan.design.response, Absent):
-            return exact_mean(gate, plan)
+            return (exact_covariance if plan.loss == regression.SCATTER else exact_mean)(gate, plan)
         theta = minimise(gate, plan)
         if self.intervals and theta.ndim > 1:
             # What all classes have in common changes no probability.
