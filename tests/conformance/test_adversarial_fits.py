@@ -8,6 +8,7 @@ must be the same for all of them.
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,10 @@ from tacit.errors import DataError, InputError
 from tacit.privacy.relation import Relation
 
 N, WIDTH = 150, 3
+OWN = tacit.own_loss(
+    lambda z, y: math.exp(z) - math.sqrt(y), lambda z, y: math.exp(z) - z * math.sqrt(y), lipschitz=1.0, curvature=1.0
+)
+"""A loss whose function overflows, and is not a number for a label below 0."""
 ESTIMATORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "logistic": (tacit.LogisticRegression, {"classes": (0, 1)}),
     "softmax": (tacit.LogisticRegression, {"classes": (0, 1, 2)}),
@@ -38,6 +43,7 @@ ESTIMATORS: dict[str, tuple[Any, dict[str, Any]]] = {
     "poisson": (tacit.PoissonRegressor, {"y_max": 4, "exposure_bounds": (0.1, 10)}),
     "quantile": (tacit.QuantileRegressor, {"y_bounds": (-2, 2), "quantile": 0.9}),
     "mean": (tacit.GaussianMean, {}),
+    "own": (tacit.MarginClassifier, {"classes": (0, 1), "loss": OWN, "iterations": 20}),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -51,8 +57,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "box": {"constraint": Box(0.0, 1.0)},
     "ball": {"constraint": L1Ball(1e-3), "fit_intercept": False},
     "penalty": {"l2": 1e30},
+    "full": {"l2": 1e30, "radius": 1e-6, "penalize_intercept": True},
+    "by hand": {"clip": 1e-9, "iterations": 5},
 }
-UNSUITED = {"loose", "intervals", "sparse intervals", "box", "ball", "penalty"}
+UNSUITED = {"loose", "intervals", "sparse intervals", "box", "ball", "penalty", "full", "by hand"}
 """Options that a mean does not have."""
 CONTENTS = ("usual", "far", "invalid")
 

@@ -130,6 +130,7 @@ def test_a_ledger_charges_a_score() -> None:
     ("arguments", "settings", "words"),
     [
         ((X, Y), {}, "costs budget"),
+        ((X,), {"epsilon": 1.0}, "response is missing"),
         ((tacit.public(X, Y), Y), {}, "cost nothing"),
         ((tacit.public(X, Y),), {"epsilon": 1.0}, "cost nothing"),
         ((tacit.public(X),), {}, "response is missing"),

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,8 +129,22 @@ def test_a_formula_takes_a_public_table() -> None:
     design = fit.plan.design
     start = np.array(fit.plan.solver.start)  # type: ignore[attr-defined]
     np.testing.assert_allclose(design.to_user() @ start, exact.stored.coefficients, rtol=1e-7)
-    scores = fit.evaluate(old)  # type: ignore[arg-type]
+    scores = fit.evaluate(old)
     right = (fit.predict(table.iloc[:800]) > 0.5) == (table["readmit"].iloc[:800] == design.response.classes[1])
     assert scores["accuracy"] == pytest.approx(right.mean())
-    with pytest.raises(SettingError, match="public rows"):
-        fit.evaluate(table)  # type: ignore[arg-type]
+
+
+def test_a_fit_of_a_formula_is_evaluated_from_its_file(tmp_path: Path) -> None:
+    table, schema = pd.DataFrame(clinic_table(3000)), tacit.Schema.parse(CLINIC_SCHEMA)
+    tacit.glm(CLINIC_FORMULA, table, schema, epsilon=1.0).save(tmp_path / "fit.json")
+    fit = tacit.load(tmp_path / "fit.json")
+    exact = fit.evaluate(tacit.public(table))["zero_one_loss"]
+    assert fit.evaluate(table, epsilon=math.inf)["zero_one_loss"] == pytest.approx(exact, abs=1e-12)
+    paid = fit.evaluate(table, epsilon=1.0, delta=1e-6)
+    assert paid["zero_one_loss"] == pytest.approx(exact, abs=0.02)
+    assert paid.certificate is not None
+    assert paid.certificate.parsed["unit"] == "patient"
+    with pytest.raises(SettingError, match="costs budget"):
+        fit.evaluate(table)
+    with pytest.raises(SettingError, match="costs nothing"):
+        fit.evaluate(tacit.public(table), epsilon=1.0)

@@ -12,6 +12,7 @@ import pytest
 
 from tacit.errors import SettingError
 from tacit.losses.dispatch import shape_of, slopes
+from tacit.losses.loss import Code, Loss
 from tacit.losses.own import OwnLoss, own_loss
 
 
@@ -164,6 +165,12 @@ def test_a_copy_is_the_same_and_a_pickle_is_compiled_again() -> None:
     twin = pickle.loads(pickle.dumps(loss.prepared(1.0, 2.0)))
     assert twin == loss.prepared(1.0, 2.0)
     np.testing.assert_array_equal(found(twin, [0.1, 0.7], 0.2), found(loss.prepared(1.0, 2.0), [0.1, 0.7], 0.2))
+
+
+def test_a_loss_without_a_function_is_never_called() -> None:
+    for loss in (Loss("own", Code.OWN, 1.0, 1.0), OwnLoss("own", Code.OWN, 1.0, 1.0, (0.0, 1.0, 1.0))):
+        with pytest.raises(SettingError, match="own_loss"):
+            shape_of(loss)
 
 
 def test_an_own_loss_leaves_stored_kernels_alone() -> None:

@@ -24,7 +24,7 @@ from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
-from tacit.estimators.evaluation import Scores, private_scores, public_scores
+from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
@@ -300,20 +300,20 @@ class LinearModel(RegressionParameters, Model):
             if chances or not response.classes:
                 found = predicted(response, found, plan.design.attached.offset)
             return public_scores(response, labels, found, chances=chances)
+        if y is None:
+            raise SettingError(
+                "A response is missing: give evaluate(X, y, epsilon=…), or evaluate(tacit.public(X, y))."
+            )
         if not paid:
-            ways = "give epsilon=… (or budget=…) for them, or mark rows that are public: evaluate(tacit.public(X, y))"
-            raise SettingError(f"A score on private rows is an answer about them, and costs budget: {ways}.")
+            raise SettingError(UNPAID)
         given = {} if units is None else {UNIT: units}
         names = ("relation", "n_at_least", "invalid_rows", "random_state")
         own = {name: getattr(self, name) for name in names}
         settings = settings_of({**own, "epsilon": epsilon, "delta": delta, "budget": budget}, unit=unit_name(given))
-        theta, private = tuple(np.ravel(results.release.theta).tolist()), results.release.private
-        model = PublicFact(
-            "evaluated coefficients", "released" if private else "public", "declared" if private else "assumed"
-        )
-        facts = [*self._design_facts(plan.design), model]
+        theta = tuple(np.ravel(results.release.theta).tolist())
+        facts = [*self._design_facts(plan.design), model_fact(private=results.release.private)]
         with current_ledger.charged_for(self):
-            return private_scores(plan, theta, settings, self._declared(), (X, y, given), facts)
+            return private_scores(plan.design, plan.loss, theta, settings, (X, y, given), self._declared(), facts)
 
     def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.

@@ -11,11 +11,13 @@ from sklearn import metrics
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
+from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import SettingError
-from tacit.estimators.settings import TRIED_RECORDS, UNIT, Declared, Settings
+from tacit.estimators.settings import TRIED_RECORDS, Declared, Settings
+from tacit.losses.loss import Loss
 from tacit.solvers.evaluation import plan_evaluation
 
 
@@ -69,39 +71,62 @@ def public_scores(response: Response, labels: Any, predicted: Any, *, chances: b
     return Scores(scores)
 
 
+UNPAID = (
+    "A score on private rows is an answer about them, and costs budget: give epsilon=… (or budget=…) for them, or mark "
+    "rows that are public with tacit.public."
+)
+
+
+def model_fact(*, private: bool) -> PublicFact:
+    """On whose word the evaluated coefficients are public: they were released, or it is assumed."""
+    words = ("released", "declared") if private else ("public", "assumed")
+    return PublicFact("evaluated coefficients", *words)
+
+
 def private_scores(
-    plan: Plan,
+    design: Design,
+    loss: Loss,
     theta: tuple[float, ...],
     settings: Settings,
-    declared: Declared,
     rows: tuple[Any, Any, Mapping[str, Any]],
+    declared: Declared | None,
     facts: Sequence[PublicFact] = (),
 ) -> Scores:
-    """Pay for one noised sum over private rows (X, y, units): the 0–1 loss of two classes, or the squared error.
+    """Pay for one noised sum over private rows: the 0–1 loss of two classes, or the squared error of numbers.
+
+    Rows are X, y and units with what is `declared` of them, or a table whose columns the design names.
 
     Guarantee: the scores are within the budget given for them. Rows are clipped as those of the fit. What public facts
     can refuse is refused before a record is read, and inside a ledger the charge comes before the answer.
     """
-    if plan.design.attached.offset is not None:
-        raise SettingError("Evaluations on private rows know no exposures: evaluate(tacit.public(X, y)) is free.")
-    declared.require(given := rows[2])
+    if design.attached.offset is not None:
+        raise SettingError(
+            "Evaluations on private rows know no exposures; on rows that are tacit.public they are free."
+        )
+    given, grouped = rows[2], design.attached.unit is not None
+    if declared is not None:
+        declared.require(given)
+    # A record counts once, whatever it weighed in the fit.
+    design = replace(design, attached=replace(design.attached, weighting=None))
 
     def plan_for(records: int | None) -> Plan:
         number = TRIED_RECORDS[0] if records is None else records
-        return plan_evaluation(settings.public_facts(design, number, plan.loss), theta).with_facts(*common)
+        return plan_evaluation(settings.public_facts(design, number, loss), theta).with_facts(*common)
 
-    design, common = plan.design, list[PublicFact]()
+    common = list[PublicFact]()
     # Refused here, if at all: any number of records will do.
     plan_for(None)
     refusals = Refusals.settle(settings.invalid_rows, label="evaluation")
     with refusals.logged():
         opened = Table(*rows[:2], attached=given, fewest=settings.fewest)
     with opened as table:
-        if table.names != tuple(column.name for column in design.inputs or design.columns):
-            raise SettingError("The features are not those of the fit: their names, or their number, differ.")
-        response = replace(design.response, column=table.response or "y")  # type: ignore[arg-type]
-        design = replace(design, response=response, attached=declared.attached(table.attached, None))
-        common += [*settings.facts(table, refusals.invalid_rows, units=UNIT in given), *facts, *declared.facts(given)]
+        if declared is not None:
+            if table.names != tuple(column.name for column in design.inputs or design.columns):
+                raise SettingError("The features are not those of the fit: their names, or their number, differ.")
+            response = replace(design.response, column=table.response or "y")  # type: ignore[arg-type]
+            design = replace(design, response=response, attached=declared.attached(table.attached, None))
+            common += declared.facts(given)
+        common += [*settings.facts(table, refusals.invalid_rows, units=grouped), *facts]
         release = table.fit(design, plan_for, refusals=refusals, seed=settings.seed)
     values = dict(zip(release.plan.design.names, release.theta.tolist(), strict=True))
     return Scores(values, release.decrements[0], Certificate.issue(release))

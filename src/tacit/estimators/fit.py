@@ -17,12 +17,16 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.engine.prediction import margins, offsets
 from tacit.errors import SettingError
-from tacit.estimators.evaluation import Scores, public_scores
-from tacit.estimators.loss_choice import predicted
-from tacit.estimators.public_rows import PublicRows
+from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
+from tacit.estimators.loss_choice import loss_of, predicted
+from tacit.estimators.public_rows import PublicRows, prepared_start
+from tacit.estimators.settings import settings_of
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.inference.stored_results import StoredResults
+from tacit.ledger.current_ledger import active_ledger, pinned
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
 
 
 @dataclass(frozen=True)
@@ -74,12 +78,37 @@ class Fit(ResultsMixin):
         shift = np.concatenate([np.empty(0), *offsets(data, design)])
         return results.get_prediction(rows, partial(predicted, design.response), shift)
 
-    def evaluate(self, rows: PublicRows) -> Scores:
-        """Scores on a public table, `tacit.public(table)`, free of charge; nothing else is taken."""
-        if not isinstance(rows, PublicRows) or rows.y is not None:
-            raise SettingError("A fit is evaluated on public rows: give evaluate(tacit.public(table)).")
-        column = self.stored.design.response.column
-        return public_scores(self.stored.design.response, rows.X[column], self.predict(rows.X), chances=True)
+    def evaluate(
+        self,
+        data: Any,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        budget: Budget | None = None,
+        invalid_rows: str | None = None,
+    ) -> Scores:
+        """Say how good the fit is: free on a public table, `tacit.public(table)`, by a paid sum on a private one.
+
+        The scores are those of `LogisticRegression.evaluate`, for the unit and the relation of the fit.
+        """
+        paid = epsilon is not None or delta is not None or budget is not None
+        design, document = self.stored.design, self.certificate.parsed
+        if isinstance(data, PublicRows):
+            if data.y is not None or paid:
+                raise SettingError(
+                    "A public table holds its response and costs nothing: evaluate(tacit.public(table))."
+                )
+            return public_scores(design.response, data.X[design.response.column], self.predict(data.X), chances=True)
+        if not paid:
+            raise SettingError(UNPAID)
+        relation, unit, records = document["relation"], document["unit"], document["records"]["value"]
+        at_least = None if Relation.parse(relation).n_is_public else records
+        given = {"epsilon": epsilon, "delta": delta, "budget": budget, "invalid_rows": invalid_rows}
+        settings = settings_of(given, relation=relation, unit=unit, n_at_least=at_least)
+        theta = prepared_start(self.stored.coefficients, design)
+        loss, facts = loss_of(self.stored.family, design.response), [model_fact(private=self.certificate.private)]
+        with pinned(active_ledger()):
+            return private_scores(design, loss, theta, settings, (data, None, {}), None, facts)
 
     @property
     def not_covered(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
 from tacit.losses.float_bits import float_to_bits
 from tacit.losses.loss import Code, Loss
@@ -23,7 +24,9 @@ SHAPELESS = frozenset({Code.LOGISTIC, Code.SQUARED, Code.DISTANCE})
 
 def shape_of(loss: Loss) -> NDArray[np.float64] | None:
     """Public parameters of a loss, or None: numba then leaves out branches and compiles in half the time."""
-    if isinstance(loss, OwnLoss):
+    if loss.code is Code.OWN:
+        if not isinstance(loss, OwnLoss) or loss.compiled is None:
+            raise SettingError("An own loss is one of tacit.own_loss(slope, value, lipschitz=…).")
         return np.append(np.array(loss.shape[:2]), np.array([loss.address], dtype=np.int64).view(np.float64))
     return None if loss.code in SHAPELESS else np.array(loss.shape)
 

@@ -89,6 +89,8 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
     if not isinstance(solver, str):
         return
     if solver in {"auto", "gradient"}:
+        if facts.design.open_places:
+            raise SettingError(f'There must be declared bounds for {what}, not "private" ones.')
         if facts.loss.relative:
             found = "the scale of the residuals would have to be found first"
             raise SettingError(f"There must be a declared scale or smoothing for {what}: {found}.")
