@@ -15,7 +15,7 @@ from tacit.solvers.newton_polish import NewtonPolish
 from tacit.solvers.rules import TABLES
 
 PAIRS = 12
-"""Pairs for each relation; 1000 for each road were replayed once, with the same result (docs/audit.md)."""
+"""Pairs for each relation; 1000 for each fit were replayed once, with the same result (docs/audit.md)."""
 
 
 @pytest.mark.parametrize("name", REPLAYED)
@@ -43,11 +43,12 @@ def test_plans_of_large_tables(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(solver, "TABLES", replace(TABLES, large=10, records_a_column=1, noise_norm=1e9))
     # The record that differs is in the subsample of 65 records, and not in that of 64.
     for records in (64, 65):
-        road = replace(REPLAYED[name], records=records)
-        assert tacit.audit.replay(road, mu=5.0, pairs=PAIRS).exceeded == 0
+        case = replace(REPLAYED[name], records=records)
+        assert tacit.audit.replay(case, mu=5.0, pairs=PAIRS).exceeded == 0
     if name == "auto":
-        assert isinstance(road.plan(5.0).solver, NewtonPolish)
-        assert road.plan(5.0).solver.whitening.one_in > 1
+        chosen = case.plan(5.0).solver
+        assert isinstance(chosen, NewtonPolish)
+        assert chosen.whitening.one_in > 1
 
 
 def test_the_same_seed_gives_the_same_result() -> None:
