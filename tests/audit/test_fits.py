@@ -1,4 +1,4 @@
-"""Roads: the estimator, its plan and its worlds."""
+"""Audited fits: the estimator, its plan and its worlds."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import LinearRegression, LogisticRegression
-from tacit.audit.fits import Road
+from tacit.audit.fits import AuditedFit
 from tacit.audit.registry import REPLAYED
 from tacit.audit.simulated_pairs import Outcome
 from tacit.privacy.relation import Relation
@@ -17,21 +17,21 @@ NAMES |= {"several-classes": "whitened-gradient", "counted-records": "newton", "
 
 @pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("name", REPLAYED)
-def test_a_road_runs_the_solver_that_it_is_called_after(name: str, mu: float) -> None:
-    road = REPLAYED[name]
+def test_a_fit_runs_the_solver_that_it_is_called_after(name: str, mu: float) -> None:
+    fit = REPLAYED[name]
     if name == "whitened-mean" and mu < 1:
-        road = Road(name, road.make, road.outcome, records=4096, pair=road.pair)
+        fit = AuditedFit(name, fit.make, fit.outcome, records=4096, pair=fit.pair)
     expected = NAMES.get(name, name if name.islower() else "gradient")
-    plan = road.plan(mu)
+    plan = fit.plan(mu)
     if name == "one-step" and mu < 1:
         # Intervals would mean nothing there, and are declined.
         expected = "whitened-gradient"
     assert plan.solver.name == expected
     claimed = plan.guarantee().mu
-    assert road.approximate if claimed is None else 0.999 * mu < claimed <= mu * (1 + 1e-12)
+    assert fit.approximate if claimed is None else 0.999 * mu < claimed <= mu * (1 + 1e-12)
 
 
-def test_roads_cover_private_bounds_counting_and_intervals() -> None:
+def test_fits_cover_private_bounds_counting_and_intervals() -> None:
     assert REPLAYED["private-bounds"].plan(1.0).locating is not None
     assert REPLAYED["counted-records"].plan(1.0).counting
     assert REPLAYED["one-step"].plan(3.0).solver.intervals
@@ -39,23 +39,23 @@ def test_roads_cover_private_bounds_counting_and_intervals() -> None:
 
 def test_scores_of_answers_are_higher_in_the_second_world() -> None:
     """Log-likelihood ratios of 200 runs: means of ±μ²/2 = ±2 and deviations of 2 / √200, twelve of them apart."""
-    road = Road("short", partial(LogisticRegression, solver="whitened-gradient", iterations=3))
-    worlds = road.worlds(2.0, 1)
+    fit = AuditedFit("short", partial(LogisticRegression, solver="whitened-gradient", iterations=3))
+    worlds = fit.worlds(2.0, 1)
     assert worlds.threshold == 0.0
     assert worlds.relation is Relation.ZERO_OUT
     first, second = worlds.draw(0, 200), worlds.draw(1, 200)
     assert np.mean(first) < -1.0 < 1.0 < np.mean(second)
 
 
-def test_a_road_by_coefficients_fits_the_estimator_itself() -> None:
+def test_a_fit_by_coefficients_fits_the_estimator_itself() -> None:
     made: list[LinearRegression] = []
 
     def make(**given: object) -> LinearRegression:
         made.append(LinearRegression(solver="moments", **given))  # type: ignore[arg-type]
         return made[-1]
 
-    road = Road("own", make, Outcome.NUMBERS, coefficients=(1.0, 0.0, 0.0))
-    worlds = road.worlds(3.0, None)
+    fit = AuditedFit("own", make, Outcome.NUMBERS, coefficients=(1.0, 0.0, 0.0))
+    worlds = fit.worlds(3.0, None)
     scores = worlds.draw(1, 4)
     assert scores.shape == (4,)
     assert worlds.threshold is None
@@ -65,6 +65,6 @@ def test_a_road_by_coefficients_fits_the_estimator_itself() -> None:
 
 
 def test_add_remove_declares_fewer_records_than_there_are() -> None:
-    road = REPLAYED["counted-records"]
-    assert road.model(1.0).n_at_least == road.records // 2
-    assert road.model(1.0, Relation.REPLACE_ONE).n_at_least is None
+    fit = REPLAYED["counted-records"]
+    assert fit.model(1.0).n_at_least == fit.records // 2
+    assert fit.model(1.0, Relation.REPLACE_ONE).n_at_least is None

@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.audit.attack import Subject
-from tacit.audit.registry import ATTACKS, ESTIMATORS, REPLAYED, ROADS, find
+from tacit.audit.registry import ATTACKS, ESTIMATORS, REPLAYED, SOLVER_FITS, find
 from tacit.contract.query import KIND_OF, QueryKind
 from tacit.errors import SettingError
 from tacit.estimators.base import Model
@@ -36,9 +36,9 @@ def test_every_query_and_every_kind_has_an_attack() -> None:
 
 
 def test_no_two_attacks_share_a_name() -> None:
-    roads = [road.name for road in (*ESTIMATORS, *ROADS)]
-    assert len(set(roads)) == len(roads)
-    assert set(REPLAYED) == set(roads) <= set(ATTACKS)
+    names = [fit.name for fit in (*ESTIMATORS, *SOLVER_FITS)]
+    assert len(set(names)) == len(names)
+    assert set(REPLAYED) == set(names) <= set(ATTACKS)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

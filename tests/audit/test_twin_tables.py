@@ -41,9 +41,9 @@ def test_sums_that_are_off_their_lattice_are_a_fault() -> None:
 
 def test_the_realised_cost_of_a_mean_is_exact() -> None:
     """A row of the largest norm against a blank one: all of the budget, but for the rounding of the row."""
-    road = REPLAYED["mean"]
-    plan = road.plan(1.0)
-    run = TwinTables.of(plan, road.pair(road.relation, road.outcome, road.records, 2)).run(0, 1)
+    fit = REPLAYED["mean"]
+    plan = fit.plan(1.0)
+    run = TwinTables.of(plan, fit.pair(fit.relation, fit.outcome, fit.records, 2)).run(0, 1)
     (shift,) = run.shifts
     assert shift.kind is QueryKind.GRADIENT
     assert run.realised == shift.realised
@@ -52,12 +52,12 @@ def test_the_realised_cost_of_a_mean_is_exact() -> None:
 
 
 def test_equal_tables_realise_nothing() -> None:
-    road = REPLAYED["newton"]
+    fit = REPLAYED["newton"]
     table = contrary_row(Relation.ZERO_OUT, Outcome.LABELS, 64, 2).second
-    run = TwinTables.of(road.plan(1.0), Pair(table, table)).run(1, 1)
+    run = TwinTables.of(fit.plan(1.0), Pair(table, table)).run(1, 1)
     assert run.realised == 0
     assert run.log_ratio == 0.0
-    assert len(run.shifts) == road.plan(1.0).queries
+    assert len(run.shifts) == fit.plan(1.0).queries
 
 
 def test_the_run_is_the_fit_of_the_estimator() -> None:

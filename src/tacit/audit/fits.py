@@ -23,7 +23,7 @@ MakeModel = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Road:
+class AuditedFit:
     """A way to fit: the estimator with its settings, the tables that it is audited on, and what is claimed.
 
     `pair` makes the worst pair of tables that is known. `approximate` is for what has an ε at δ and no μ.

@@ -1,6 +1,6 @@
 """Everything that can be audited, by name: estimators, solvers and mechanisms.
 
-A new solver, or a new form of one, is one line in `ROADS`; a new query is one line in `QUERIES` of
+A new solver, or a new form of one, is one line in `SOLVER_FITS`; a new query is one line in `QUERIES` of
 `single_answers.py`. What is neither is an `Attack` of its own in `OTHERS`. A test fails for what has no entry.
 """
 
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tacit.audit.attack import Attack, Subject
-from tacit.audit.fits import Road
+from tacit.audit.fits import AuditedFit
 from tacit.audit.simulated_pairs import FAR, Outcome, lone_row, opposed_rows, overshot_row
 from tacit.audit.single_answers import QUERIES, relations_of
 from tacit.errors import SettingError
@@ -41,9 +41,9 @@ _FAR_START: Mapping[str, Any] = {
 """Short steps from a public start where all slopes are at their bounds; the last iterate adds up all gradients."""
 
 
-def _opposed(estimator: Callable[..., Any], outcome: Outcome, **settings: Any) -> Road:
+def _opposed(estimator: Callable[..., Any], outcome: Outcome, **settings: Any) -> AuditedFit:
     """An estimator attacked by its coefficients, with two rows whose gradients are opposed."""
-    return Road(
+    return AuditedFit(
         estimator.__name__,
         partial(estimator, **_FAR_START, **settings),
         outcome,
@@ -60,14 +60,14 @@ ESTIMATORS = (
     _opposed(Ridge, Outcome.NUMBERS),
     _opposed(HuberRegressor, Outcome.NUMBERS, scale=0.1),
     _opposed(QuantileRegressor, Outcome.NUMBERS, smoothing=0.1),
-    Road(
+    AuditedFit(
         "PoissonRegressor",
         partial(PoissonRegressor, **_FAR_START),
         Outcome.COUNTS,
         pair=overshot_row,
         coefficients=(-1.0, 0.0, -1.0),
     ),
-    Road(
+    AuditedFit(
         "GaussianMean",
         partial(GaussianMean, solver="gradient"),
         Outcome.NONE,
@@ -75,23 +75,25 @@ ESTIMATORS = (
         coefficients=(1.0, 1.0, 1.0),
     ),
 )
-ROADS = (
-    Road("auto", LogisticRegression),
-    Road("gradient", partial(LogisticRegression, **_FAR_START), relation=Relation.REPLACE_ONE, pair=opposed_rows),
-    Road("whitened-gradient", partial(LogisticRegression, solver="whitened-gradient")),
-    Road("staged-gradient", partial(HuberRegressor, solver="whitened-gradient"), Outcome.NUMBERS, pair=lone_row),
-    Road("one-step", partial(LogisticRegression, inference=True), records=256),
-    Road("moments", partial(LinearRegression, solver="moments"), Outcome.NUMBERS, pair=lone_row),
-    Road("newton", partial(LogisticRegression, solver="newton")),
-    Road("majorised-newton", partial(LinearRegression, solver="majorised-newton"), Outcome.NUMBERS),
-    Road("double-noise-newton", partial(LogisticRegression, solver="double-noise-newton")),
-    Road("objective-perturbation", partial(LogisticRegression, solver="objective-perturbation"), approximate=True),
-    Road("intercept-only", LogisticRegression, records=2, columns=lambda mu: 2 + math.ceil(2 * mu)),
-    Road("mean", partial(GaussianMean, solver="gradient"), Outcome.NONE, pair=lone_row),
-    Road("whitened-mean", GaussianMean, Outcome.NONE, records=256, pair=lone_row),
-    Road("several-classes", partial(LogisticRegression, solver="whitened-gradient"), Outcome.CLASSES),
-    Road("private-bounds", lambda **given: LogisticRegression(**{**given, "bounds": "private"})),
-    Road("counted-records", partial(LogisticRegression, solver="newton"), relation=Relation.ADD_REMOVE),
+SOLVER_FITS = (
+    AuditedFit("auto", LogisticRegression),
+    AuditedFit("gradient", partial(LogisticRegression, **_FAR_START), relation=Relation.REPLACE_ONE, pair=opposed_rows),
+    AuditedFit("whitened-gradient", partial(LogisticRegression, solver="whitened-gradient")),
+    AuditedFit("staged-gradient", partial(HuberRegressor, solver="whitened-gradient"), Outcome.NUMBERS, pair=lone_row),
+    AuditedFit("one-step", partial(LogisticRegression, inference=True), records=256),
+    AuditedFit("moments", partial(LinearRegression, solver="moments"), Outcome.NUMBERS, pair=lone_row),
+    AuditedFit("newton", partial(LogisticRegression, solver="newton")),
+    AuditedFit("majorised-newton", partial(LinearRegression, solver="majorised-newton"), Outcome.NUMBERS),
+    AuditedFit("double-noise-newton", partial(LogisticRegression, solver="double-noise-newton")),
+    AuditedFit(
+        "objective-perturbation", partial(LogisticRegression, solver="objective-perturbation"), approximate=True
+    ),
+    AuditedFit("intercept-only", LogisticRegression, records=2, columns=lambda mu: 2 + math.ceil(2 * mu)),
+    AuditedFit("mean", partial(GaussianMean, solver="gradient"), Outcome.NONE, pair=lone_row),
+    AuditedFit("whitened-mean", GaussianMean, Outcome.NONE, records=256, pair=lone_row),
+    AuditedFit("several-classes", partial(LogisticRegression, solver="whitened-gradient"), Outcome.CLASSES),
+    AuditedFit("private-bounds", lambda **given: LogisticRegression(**{**given, "bounds": "private"})),
+    AuditedFit("counted-records", partial(LogisticRegression, solver="newton"), relation=Relation.ADD_REMOVE),
 )
 OTHERS: tuple[Attack, ...] = ()
 
@@ -110,15 +112,15 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
     {
         attack.name: attack
         for attack in (
-            *(Attack(road.name, Subject.ESTIMATOR, road.worlds) for road in ESTIMATORS),
-            *(Attack(road.name, Subject.SOLVER, road.worlds) for road in ROADS),
+            *(Attack(fit.name, Subject.ESTIMATOR, fit.worlds) for fit in ESTIMATORS),
+            *(Attack(fit.name, Subject.SOLVER, fit.worlds) for fit in SOLVER_FITS),
             *_query_attacks(),
             *OTHERS,
         )
     }
 )
 """Every attack by its name."""
-REPLAYED: Mapping[str, Road] = MappingProxyType({road.name: road for road in (*ESTIMATORS, *ROADS)})
+REPLAYED: Mapping[str, AuditedFit] = MappingProxyType({fit.name: fit for fit in (*ESTIMATORS, *SOLVER_FITS)})
 """Fits whose transcripts are replayed, by name."""
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.audit.fits import Road
+from tacit.audit.fits import AuditedFit
 from tacit.audit.registry import REPLAYED, find
 from tacit.audit.simulated_pairs import random_pair
 from tacit.audit.twin_tables import Transcript, TwinTables
@@ -60,7 +60,7 @@ class ReplayResult:
 
 
 def replay(
-    name: str | Road,
+    name: str | AuditedFit,
     *,
     mu: float = 1.0,
     pairs: int = 1000,
@@ -75,7 +75,7 @@ def replay(
     Parameters
     ----------
     name
-        An estimator or a solver of `tacit.audit.names()`, or a `Road` of one's own.
+        An estimator or a solver of `tacit.audit.names()`, or a `AuditedFit` of one's own.
     mu
         The budget.
     pairs
@@ -90,25 +90,25 @@ def replay(
     (0, True)
     """
     mu, pairs = positive("mu", mu), whole("pairs", pairs)
-    road: Road = name if isinstance(name, Road) else find(name, REPLAYED)
-    chosen = road.relation if relation is None else Relation.parse(relation)
+    fit: AuditedFit = name if isinstance(name, AuditedFit) else find(name, REPLAYED)
+    chosen = fit.relation if relation is None else Relation.parse(relation)
     rng = np.random.default_rng(whole("seed", seed, 0))
     exceeded, largest, largest_query = 0, Fraction(0), Fraction(0)
     with uncharged("simulated records of an audit"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plan = road.plan(mu, chosen)
+        plan = fit.plan(mu, chosen)
         if not plan.private:
             raise SettingError("A plan without noise has nothing to compare.")
-        shape = chosen, road.outcome, road.records, road.width(mu)
+        shape = chosen, fit.outcome, fit.records, fit.width(mu)
         for number in range(pairs):
-            pair = random_pair(rng, *shape) if number else road.pair(*shape)
+            pair = random_pair(rng, *shape) if number else fit.pair(*shape)
             transcript = TwinTables.of(plan, pair).run(int(rng.integers(2)), int(rng.integers(2**62)))
             whole_share, query_share = shares(transcript)
             exceeded += whole_share > 1 or query_share > 1
             largest, largest_query = max(largest, whole_share), max(largest_query, query_share)
             if progress is not None:
-                progress(number + 1, pairs, road.name)
-    return ReplayResult(road.name, chosen, pairs, exceeded, largest, largest_query)
+                progress(number + 1, pairs, fit.name)
+    return ReplayResult(fit.name, chosen, pairs, exceeded, largest, largest_query)
 
 
 def shares(transcript: Transcript) -> tuple[Fraction, Fraction]:

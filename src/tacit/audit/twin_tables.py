@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.audit.bounds import Floats
 from tacit.contract.plan import Plan, Solution
-from tacit.contract.query import Answer, GradientSum, PerturbedMinimum, Query, QueryKind, SecondMoments, Weights
+from tacit.contract.query import PART, Answer, GradientSum, PerturbedMinimum, Query, QueryKind, SecondMoments, Weights
 from tacit.contract.sensitivity import AnyPrice, MinimumPrice, Price, events_of, ridge_of
 from tacit.design.design import Design
 from tacit.engine.gate import PlannedGate
@@ -49,7 +49,7 @@ class Records:
     def admitted(self, design: Design) -> Store:
         """Prepare the records by a design; a record with NaN contributes nothing."""
         source = open_source(self.X, self.y, attached=self.attached, fewest=0)
-        return admit(source, design, invalid_rows="zero", fewest=0)
+        return admit(source, design, invalid_rows="zero", fewest=0, draw=_subsample)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,15 @@ class Pair:
 
     def __getitem__(self, world: int) -> Records:
         return (self.first, self.second)[world]
+
+
+def _subsample(count: int) -> NDArray[np.uint8]:
+    """Bytes that put every fourth record into the subsample, counted from the last one.
+
+    Tables differ in their first record, so all others are in the subsample of both or of neither. The first one is in
+    it where the number of records is a multiple of four plus one.
+    """
+    return np.where(np.arange(count)[::-1] % PART == 0, 0, 255).astype(np.uint8)
 
 
 class Noiseless(Responder):
@@ -84,17 +93,17 @@ class Shift:
 
 
 class TwinGate:
-    """A gate to one of two tables, which notes what both would have answered.
+    """A gate to one of two tables, which notes what both would have answered; `stores` are that one and both.
 
     `log_ratio` is log P₁ / P₀ of all noised answers so far.
     """
 
-    def __init__(self, plan: Plan, stores: tuple[Store, Store, Store], world: int, seed: int | None) -> None:
+    def __init__(self, plan: Plan, stores: tuple[Store, Store, Store], seed: int | None) -> None:
         asked, *both = stores
         self._relation = plan.relation
         self._noised = Responder(asked, private=True, seed=seed)
         self._exact = [Noiseless(store) for store in both]
-        self._gate, self._world = PlannedGate(plan, self._noised), world
+        self._gate = PlannedGate(plan, self._noised)
         self._schedule = iter([step for step in plan.steps for _ in range(step.times)])
         self.log_ratio = 0.0
         self.shifts: list[Shift] = []
@@ -219,7 +228,7 @@ class TwinTables:
     def run(self, world: int, seed: int | None) -> Transcript:
         """Run the plan once on one of the tables."""
         stores = self._store(world), self._store(0), self._store(1)
-        gate = TwinGate(self.plan, stores, world, seed)
+        gate = TwinGate(self.plan, stores, seed)
         plan = completed(self.plan, gate, gate.prepare)
         solution = plan.solver.run(gate, plan)
         return Transcript(solution, gate.log_ratio, tuple(gate.shifts))
