@@ -12,7 +12,7 @@ from scipy import optimize, sparse
 import tacit
 from tacit import HuberRegressor, LinearRegression, LinearSVC, LogisticRegression, PoissonRegressor, QuantileRegressor
 from tacit.certificate.certificate import Certificate
-from tacit.errors import CertificateError, SettingError
+from tacit.errors import CertificateError, LedgerError, SettingError
 
 TRUTH = np.array([-0.3, 1.0, -0.7])
 Table = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -170,6 +170,14 @@ def test_a_gaussian_minimum_is_paid_from_a_ledger(tmp_path: Any) -> None:
     X, y = table(400, 7, labels=True)
     with tacit.Ledger(tmp_path / "ledger.db", budget=tacit.Budget(epsilon=3.0, delta=1e-6)):
         LogisticRegression(epsilon=1.0, delta=1e-7, classes=[0, 1], **SOLVER).fit(X, y)
+
+
+def test_a_pure_minimum_is_paid_from_a_pure_ledger(tmp_path: Any) -> None:
+    X, y = table(400, 7, labels=True)
+    with tacit.Ledger(tmp_path / "ledger.db", budget=tacit.Budget(epsilon=3.0, delta=0), law="pure"):
+        LogisticRegression(epsilon=1.0, delta=0, classes=[0, 1], **SOLVER).fit(X, y)
+        with pytest.raises(LedgerError, match="pure"):
+            LogisticRegression(epsilon=1.0, delta=1e-7, classes=[0, 1], **SOLVER).fit(X, y)
 
 
 def test_glm_takes_the_solver() -> None:
