@@ -1,4 +1,4 @@
-"""The road for statistical queries in the engine: certificate, ledger, warnings, progress, threads and processes."""
+"""Statistical queries in the engine: certificate, ledger, warnings, progress, threads and processes."""
 
 from __future__ import annotations
 

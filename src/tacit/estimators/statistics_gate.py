@@ -1,4 +1,4 @@
-"""The road for statistical-query algorithms: means of bounded expressions, asked for one after the other.
+"""Statistical queries: means of bounded expressions, asked for one after the other.
 
 `statistics` plans and opens; the gate it returns answers a fixed number of queries, and no more.
 """
