@@ -1,4 +1,4 @@
-"""The road for statistical queries: planned, charged and certified like any fit, and no query more."""
+"""Statistical queries: planned, charged and certified like any fit, and no query more."""
 
 from __future__ import annotations
 

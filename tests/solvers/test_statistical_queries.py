@@ -48,6 +48,13 @@ def test_by_default_every_mean_has_the_same_noise(relation: Relation) -> None:
     assert max(noises) == pytest.approx(min(noises), rel=1e-6)
 
 
+def test_equal_queries_in_a_row_are_one_step() -> None:
+    found = plan(facts(), (*[QueryShape(1)] * 4, QueryShape(2), QueryShape(1)))
+    assert [(step.size, step.times) for step in found.steps] == [(1, 4), (2, 1), (1, 1)]
+    noises = [step.noise_share(1.0) for step in found.steps]
+    assert max(noises) == pytest.approx(min(noises), rel=1e-6)
+
+
 def test_shares_divide_the_budget() -> None:
     found = plan(facts(), SHAPES[:2], (Fraction(1), Fraction(9)))
     first, second = (compose([event]).mu_squared for event in found.events())

@@ -1,4 +1,4 @@
-"""The road for statistical-query algorithms: means of bounded expressions, asked for one after the other.
+"""Statistical queries: means of bounded expressions, asked for one after the other.
 
 `statistics` plans and opens; the gate it returns answers a fixed number of queries, and no more.
 """
@@ -142,7 +142,7 @@ def statistics(
     for query in queries if isinstance(queries, Sequence) else ():
         if isinstance(query, Mean):
             gate.read(query)
-    return gate.opening(data, None, progress)
+    return gate.opening(data, progress)
 
 
 def stored_design(schema: Schema, names: Sequence[str] | None) -> Design:
@@ -195,7 +195,7 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
     Attributes
     ----------
     plan
-        The plan with its price. Before the block, that of the declared facts alone.
+        The plan with its price. Before the block, where n is not declared, for a supposed 10,000 records.
     release, certificate
         What left the wall, and what was guaranteed; after the block.
     """
@@ -212,7 +212,6 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         self._shapes, self._shares = shapes, shares
         self._cells: Mapping[str, Cell] = cells_of(design)
         self._open: Callable[[], Table] | None = None
-        self._facts: tuple[PublicFact, ...] = ()
         self._stack = ExitStack()
         self._session: Session | None = None
         self._answered: list[Answered] = []
@@ -220,10 +219,10 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         self._data: Any = None
         self.release: Release | None = None
 
-    def opening(self, data: Any, response: Any, progress: Progress | None, *facts: PublicFact) -> Self:
+    def opening(self, data: Any, progress: Progress | None) -> Self:
         """Name the table, plan for it, and refuse what public facts can refuse; no record is read."""
-        self._data, self._facts = data, facts
-        self._open = lambda: Table(data, response, progress, fewest=self._settings.fewest)
+        self._data = data
+        self._open = lambda: Table(data, progress=progress, fewest=self._settings.fewest)
         self.plan = self._plan(None)
         return self
 
@@ -336,4 +335,4 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         declared |= {name: value for name, value in to_plain(design.attached).items() if value}
         if units:
             declared["estimand"] = ESTIMAND.format(unit=self._settings.unit)
-        return [*facts, *(PublicFact(name, value, "declared") for name, value in declared.items()), *self._facts]
+        return [*facts, *(PublicFact(name, value, "declared") for name, value in declared.items())]

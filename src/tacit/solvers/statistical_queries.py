@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from typing import ClassVar
 
 from tacit.accounting.composition import mu_squared_of
@@ -70,11 +71,13 @@ def plan(facts: PublicFacts, shapes: Sequence[QueryShape], shares: Sequence[Frac
     if weights is None:
         weights = [Fraction(squared_sensitivity(it.kind, 1, facts.relation, it.size)) for it in shapes]
     total = sum(weights)
+    # Equal queries in a row are one step of the plan, and one entry of its certificate.
+    runs = [(key, len([*run])) for key, run in groupby(zip(shapes, weights, strict=True))]
 
     def priced_queries(allowed: Fraction) -> Plan:
         steps = [
-            priced(facts, shape.kind, allowed * weight / total, 1, Purpose.STATISTIC, shape.size)
-            for shape, weight in zip(shapes, weights, strict=True)
+            priced(facts, shape.kind, allowed * weight * times / total, times, Purpose.STATISTIC, shape.size)
+            for (shape, weight), times in runs
         ]
         return assembled(facts, solver, steps)
 
