@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression as Plain
 from sklearn.linear_model import LogisticRegression as Rival
 
 import tacit
+from tacit.engine.table import Table
 from tacit.errors import SettingError
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 
@@ -106,6 +107,12 @@ def test_what_may_be_private_is_no_start(start: Any, words: str) -> None:
 def test_a_fit_without_a_guarantee_is_no_start(settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match="without a guarantee"):
         model(warm_start=model(**settings).fit(X, Y)).fit(X, Y)
+
+
+def test_other_solvers_are_refused_before_labels_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Table, "classes", lambda *_: pytest.fail("Labels were read."))
+    with pytest.raises(SettingError, match="takes no clip"):
+        model(warm_start=OLD, solver="newton", classes=None).fit(X, Y)
 
 
 def test_other_solvers_take_no_start() -> None:

@@ -56,11 +56,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         response = self._response("y", None)
         design = self._design([f"x{j}" for j in range(d)], response, columns={}, sparse=False)
         unit = "row" if self.max_rows_per_unit is None else UNIT
-        settings = self._settings(unit)
-        if self._warm_start() is not None:
-            # Where it begins changes no price.
-            settings = settings.starting_at((0.0,) * design.width * design.outputs)
-        return settings.plan(design, n, self._loss(response), self._planned)
+        return self._settings(unit).plan(design, n, self._loss(response), self._planned)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
         """Fit to private records and release the coefficients.
@@ -216,7 +212,9 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         return Declared(self.max_weight, self.max_rows_per_unit, getattr(self, "exposure_bounds", None))
 
     def _settings(self, unit: str) -> Settings:
-        return settings_of({"inference": False, **vars(self)}, unit=unit)
+        settings = settings_of({"inference": False, **vars(self)}, unit=unit)
+        # Where a fit begins changes no price: it is computed once the design is known.
+        return settings if self._warm_start() is None else settings.starting_at((0.0,))
 
     def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
         design = matrix_design(
