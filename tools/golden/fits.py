@@ -85,9 +85,12 @@ SOLVERS: Mapping[str, tuple[str, ...]] = {
         "newton",
         "majorised-newton",
         "objective-perturbation",
+        "objective-perturbation-kst",
+        "output-perturbation",
         "double-noise-newton",
     ),
-    "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments"),
+    "softmax": ("objective-perturbation", "output-perturbation"),
+    "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments", "adassp"),
     "poisson": ("gradient", "whitened-gradient", "newton", "majorised-newton"),
 }
 
@@ -155,8 +158,18 @@ def cases() -> Iterator[tuple[str, Fit]]:
             yield f"{model} {solver}", _fit(model, held, {"solver": solver})
     for family, formula in FORMULAS.items():
         yield f"glm {family}", _glm(family, formula, held)
-    yield "mean", lambda: tacit.GaussianMean(**COMMON).fit(held["X"])
+    yield from _without_coefficients(held)
     yield ("poisson exposure", _fit("poisson", held, {"exposure_bounds": (0.5, 2.0)}, exposure="exposure"))
+
+
+def _without_coefficients(held: Data) -> Iterator[tuple[str, Fit]]:
+    """Moments of the rows, and pure budgets."""
+    yield "mean", lambda: tacit.GaussianMean(**COMMON).fit(held["X"])
+    yield "mean pure", lambda: tacit.GaussianMean(**COMMON, delta=0).fit(held["X"])
+    yield "covariance", lambda: tacit.Covariance(**COMMON).fit(held["X"])
+    yield "naive Bayes", lambda: tacit.GaussianNB(**COMMON, classes=[0, 1, 2]).fit(held["X"], held["kinds"])
+    for solver in ("objective-perturbation", "output-perturbation"):
+        yield f"logistic pure {solver}", _fit("logistic", held, {"delta": 0, "solver": solver})
 
 
 def described(fit: Fit) -> dict[str, Any]:

@@ -61,14 +61,34 @@ SOLVERS = (
     "newton",
     "majorised-newton",
     "objective-perturbation",
+    "objective-perturbation-kst",
+    "output-perturbation",
+    "adassp",
     "double-noise-newton",
 )
+PERTURBED = ("objective-perturbation", "objective-perturbation-kst")
+"""Solvers without a mu, whose budget is given in epsilon."""
+COVARIANCE: Mapping[str, tuple[Callable[..., Any], Settings]] = {"covariance": (tacit.Covariance, {})}
+
+
+def _slope(margin: float, label: float) -> float:
+    return margin - label if abs(margin - label) < 1.0 else math.copysign(1.0, margin - label)
+
+
+def _value(margin: float, label: float) -> float:
+    residual = abs(margin - label)
+    return residual * residual / 2 if residual < 1.0 else residual - 0.5
+
+
+OWN: Mapping[str, tuple[Callable[..., Any], Settings]] = {
+    "own": (partial(tacit.MarginRegressor, tacit.own_loss(_slope, _value, lipschitz=1.0)), {"y_bounds": (-1, 1)})
+}
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every plan by its name; plans are made when they are called for."""
     for name, model, n, d, settings in _grid():
-        factory, own = MODELS[model]
+        factory, own = {**MODELS, **COVARIANCE, **OWN}[model]
         chosen = {"bounds": (-1, 1), **own, **settings}
         yield name, partial(_plan, factory, chosen, n, d)
 
@@ -109,6 +129,7 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
         yield from _named(model, _subsampled(), {})
         yield from _named(model, _large(), {})
     yield from _special()
+    yield from _pure_and_by_hand()
     for model in INTERVALS:
         yield from _named(model, _subsampled(), {"inference": True})
         yield from _named(model, _points(SHAPES, SIGNALS), {"inference": True})
@@ -151,6 +172,22 @@ def _special() -> Iterator[tuple[str, str, int, int, Settings]]:
         yield (f"logistic perturbed epsilon={epsilon:g}", "logistic", 4000, 3, {"budget": spent, **perturbed})
     for quantile in (0.05, 0.1, 0.12, 0.5, 0.9):
         yield from _named("quantile", _few(), {"quantile": quantile})
+
+
+def _pure_and_by_hand() -> Iterator[tuple[str, str, int, int, Settings]]:
+    """Second moments, own losses, pure budgets, and noise that is set by hand."""
+    for name in ("covariance", "own"):
+        yield from _named(name, _few(), {})
+    for model in ("logistic", "linear"):
+        for solver in ("objective-perturbation", "output-perturbation"):
+            pure = {"budget": Budget(epsilon=1.0, delta=0.0), "solver": solver, "inference": False}
+            yield f"{model} pure {solver}", model, 4000, 3, pure
+            yield f"{model} pure {solver} ridge", model, 4000, 3, {**pure, "l2": 0.1}
+    yield "mean pure", "mean", 4000, 3, {"budget": Budget(epsilon=1.0, delta=0.0)}
+    for excess in (0.007, 0.009, 0.011, 0.013):
+        by_hand = {"iterations": 100, "clip": 0.8, "noise_multiplier": 25.0, "solver": "gradient"}
+        spent = Budget(mu=0.4 * (1 + excess), delta=1e-6)
+        yield f"logistic by hand {excess:g}", "logistic", 4000, 3, {"budget": spent, **by_hand}
 
 
 def _points(shapes: tuple[tuple[int, int], ...], signals: tuple[float, ...]) -> Iterator[tuple[int, int, float]]:
@@ -196,7 +233,7 @@ def _named(
         # As a user would write it: four digits, so that the name says all.
         rounded = float(f"{mu:.4g}")
         budget = Budget(mu=rounded, delta=1e-6)
-        if settings.get("solver") == "objective-perturbation":
+        if settings.get("solver") in PERTURBED:
             # It has no mu, so a budget of the same worth is given in epsilon.
             budget = Budget(epsilon=float(f"{gaussian.epsilon(rounded, 1e-6):.4g}"), delta=1e-6)
         name = f"{model} n={n} d={d} mu={rounded:g} {said}".strip()

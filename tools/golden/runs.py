@@ -179,6 +179,7 @@ MODELS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
     "quantile": (tacit.QuantileRegressor, NUMBERS),
     "poisson": (tacit.PoissonRegressor, {"y_max": 30}),
     "mean": (tacit.GaussianMean, {}),
+    "covariance": (tacit.Covariance, {}),
 }
 INTERVALS = ("logistic", "linear", "huber", "poisson")
 
@@ -199,6 +200,8 @@ def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
     for model in MODELS:
         for n in (300, 4000, 100_000):
             yield f"{model} n={n}", model, n, {}
+        if model == "covariance":
+            continue
         yield f"{model} max_weight", model, 4000, {"max_weight": 3.0}
         yield f"{model} private bounds", model, 4000, {"bounds": "private"}
     yield "logistic large", "logistic", 4_000_000, {}
@@ -212,6 +215,7 @@ def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
     for n in (300, 100_000):
         yield f"poisson newton n={n}", "poisson", n, {"solver": "newton"}
         yield f"linear newton n={n}", "linear", n, {"solver": "newton"}
+    yield "adassp", "linear", 4000, {"solver": "adassp"}
     yield "double noise", "logistic", 4000, {"solver": "double-noise-newton"}
 
 
@@ -258,7 +262,7 @@ def _run(model: str, n: int, d: int, settings: Mapping[str, Any], script: Script
     factory, own = MODELS[model]
     budget = Budget(epsilon=0.5, delta=1e-6)
     chosen = {"budget": budget, "bounds": (-1, 1), "inference": False, **own, **settings}
-    if model == "mean":
+    if model in {"mean", "covariance"}:
         del chosen["inference"]
     plan = plan_of(factory(**chosen), n, d)
     gate = ScriptedGate(plan, script)
