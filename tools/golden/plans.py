@@ -178,6 +178,8 @@ def _pure_and_by_hand() -> Iterator[tuple[str, str, int, int, Settings]]:
     """Second moments, own losses, pure budgets, and noise that is set by hand."""
     for name in ("covariance", "own"):
         yield from _named(name, _few(), {})
+    yield from _named("own", iter([(400, 5, 0.1)]), {})
+    yield from _named("covariance", iter([(1_000_000, d, 1.0) for d in (200, 300, 400, 600)]), {})
     for model in ("logistic", "linear"):
         for solver in ("objective-perturbation", "output-perturbation"):
             pure = {"budget": Budget(epsilon=1.0, delta=0.0), "solver": solver, "inference": False}
