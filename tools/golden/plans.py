@@ -81,7 +81,7 @@ def _value(margin: float, label: float) -> float:
 
 
 OWN: Mapping[str, tuple[Callable[..., Any], Settings]] = {
-    "own": (partial(tacit.MarginRegressor, tacit.own_loss(_slope, _value, lipschitz=1.0)), {"y_bounds": (-1, 1)})
+    "own": (partial(tacit.MarginRegressor, loss=tacit.own_loss(_slope, _value, lipschitz=1.0)), {"y_bounds": (-1, 1)})
 }
 
 
