@@ -116,7 +116,8 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
         fields = {**dict(_fields("", made)), **more}
         if made.loss.code is Code.OWN:
             # The address of a function is another one in every process.
-            del fields["loss.shape"]
+            for name in ("shape", "slope", "value"):
+                del fields[f"loss.{name}"]
         return fields
     except TacitError as error:
         return {"refused": f"{type(error).__name__}: {error}"}
