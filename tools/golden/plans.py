@@ -111,16 +111,15 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
     """Every field of a plan by its path; a refusal is a field too."""
     try:
         made = plan()
-        more = {"solver.name": made.solver.name, "warnings": list(plan_warnings(made))}
-        more["predicted error"] = _predicted_error(made)
-        fields = {**dict(_fields("", made)), **more}
-        if made.loss.code is Code.OWN:
-            # The address of a function is another one in every process.
-            for name in ("shape", "slope", "value"):
-                del fields[f"loss.{name}"]
-        return fields
     except TacitError as error:
         return {"refused": f"{type(error).__name__}: {error}"}
+    more = {"solver.name": made.solver.name, "warnings": list(plan_warnings(made))}
+    fields = {**dict(_fields("", made)), **more, "predicted error": _predicted_error(made)}
+    if made.loss.code is Code.OWN:
+        # The address of a function is another one in every process.
+        for name in ("shape", "slope", "value"):
+            del fields[f"loss.{name}"]
+    return fields
 
 
 def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
