@@ -54,6 +54,16 @@ class Attack:
     worlds: MakeWorlds
 
 
+def gaussian_budget(mu: float) -> Budget:
+    """A budget of μ."""
+    return Budget(mu=mu)
+
+
+def pure_budget(mu: float) -> Budget:
+    """A pure ε, of the amount that was asked for as μ: what is pure claims an ε and no μ."""
+    return Budget(epsilon=mu, delta=0)
+
+
 def approximate_budget(mu: float, delta: float = DELTA) -> Budget:
     """The ε that μ-GDP has at δ, for what has no μ of its own."""
     return Budget(epsilon=gaussian.epsilon(mu, delta), delta=delta)

@@ -10,25 +10,31 @@ from typing import Any
 import numpy as np
 
 from tacit.accounting.composition import compose
-from tacit.audit.attack import Worlds, approximate_budget
+from tacit.audit.attack import Worlds, gaussian_budget
 from tacit.audit.bounds import Floats
 from tacit.audit.simulated_pairs import FACTS, MakePair, Outcome, contrary_row
-from tacit.audit.twin_tables import Pair, TwinTables
+from tacit.audit.twin_tables import Pair, Program, TwinTables
 from tacit.contract.plan import Plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
 MakeModel = Callable[..., Any]
-"""An estimator from keywords: budget, relation, bounds and what is declared of the response."""
+"""An estimator, or what plans like one, from keywords: budget, relation, bounds and what is declared of the response."""
+
+
+def released_theta(model: Any) -> Floats:
+    """The released coefficients, in prepared units."""
+    return np.asarray(model.release_.theta)
 
 
 @dataclass(frozen=True)
 class AuditedFit:
     """A way to fit: the estimator with its settings, the tables that it is audited on, and what is claimed.
 
-    `pair` makes the worst pair of tables that is known. `approximate` is for what has an ε at δ and no μ.
-    `columns` may depend on μ. Where `coefficients` are given, the score is their inner product with the released ones:
-    the attacker sees nothing else. Otherwise it is the log-likelihood ratio of all noised answers.
+    `pair` makes the worst pair of tables that is known. `budget` is what a μ is asked for as: an ε for what has no μ.
+    `columns` may depend on μ. Where `coefficients` are given, the score is their inner product with what is `seen` of
+    the release, and the attacker sees nothing else. Otherwise it is the log-likelihood ratio of all noised answers.
+    `program` asks in the place of a solver, where queries are asked one by one.
     """
 
     name: str
@@ -38,18 +44,20 @@ class AuditedFit:
     records: int = 64
     columns: int | Callable[[float], int] = 2
     pair: MakePair = contrary_row
-    approximate: bool = False
+    budget: Callable[[float], Budget] = gaussian_budget
     coefficients: tuple[float, ...] | None = None
+    seen: Callable[[Any], Floats] = released_theta
+    program: Program | None = None
 
     def width(self, mu: float) -> int:
         """Number of columns at a μ."""
         return self.columns if isinstance(self.columns, int) else self.columns(mu)
 
     def model(self, mu: float, relation: Relation | None = None, seed: int | None = None) -> Any:
-        """The estimator, with a budget of μ or, where it has none, of the ε that μ-GDP has at δ."""
+        """The estimator, with the budget that μ is asked for as."""
         relation = self.relation if relation is None else relation
         settings: dict[str, Any] = {
-            "budget": approximate_budget(mu) if self.approximate else Budget(mu=mu),
+            "budget": self.budget(mu),
             "relation": str(relation),
             "bounds": (-1.0, 1.0),
             "invalid_rows": "zero",
@@ -65,6 +73,10 @@ class AuditedFit:
         plan: Plan = self.model(mu, relation).plan(self.records, self.width(mu))
         return plan
 
+    def tables(self, plan: Plan, pair: Pair) -> TwinTables:
+        """Two tables, to run the fit on."""
+        return TwinTables.of(plan, pair, self.program)
+
     def worlds(self, mu: float, seed: int | None) -> Worlds:
         """The worst pair of tables, what is claimed of a fit, and the score."""
         plan = self.plan(mu)
@@ -72,7 +84,7 @@ class AuditedFit:
         claim = compose(plan.events(), plan.relation)
         if self.coefficients is not None:
             return Worlds(claim, plan.relation, self._by_coefficients(mu, pair, seed))
-        return Worlds(claim, plan.relation, _by_answers(TwinTables.of(plan, pair), seed), 0.0)
+        return Worlds(claim, plan.relation, _by_answers(self.tables(plan, pair), seed), 0.0)
 
     def _by_coefficients(self, mu: float, pair: Pair, seed: int | None) -> Callable[[int, int], Floats]:
         seeds = _Seeds(seed)
@@ -84,7 +96,7 @@ class AuditedFit:
                 # Of small tables, large budgets and repeated fits, all of which are meant here.
                 warnings.simplefilter("ignore")
                 model.fit(records.X, records.y)
-            return float(np.asarray(self.coefficients) @ model.release_.theta)
+            return float(np.asarray(self.coefficients) @ self.seen(model))
 
         return lambda world, runs: np.array([score(world) for _ in range(runs)])
 

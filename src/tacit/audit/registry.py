@@ -1,7 +1,8 @@
 """Everything that can be audited, by name: estimators, solvers and mechanisms.
 
-A new solver, or a new form of one, is one line in `SOLVER_FITS`; a new query is one line in `QUERIES` of
-`single_answers.py`. What is neither is an `Attack` of its own in `OTHERS`. A test fails for what has no entry.
+A new solver, or a new form of one, is one line in `SOLVER_FITS`, with ":pure" after its name for its form with δ = 0;
+a new query is one line in `QUERIES` (or `PURE_QUERIES`) of `single_answers.py`. What is neither is an `Attack` of its
+own in `OTHERS`. A test fails for what has no entry.
 """
 
 from __future__ import annotations
@@ -13,12 +14,25 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from tacit.audit.attack import Attack, Subject
+from tacit.audit.attack import Attack, Subject, approximate_budget, gaussian_budget, pure_budget
 from tacit.audit.fits import AuditedFit
-from tacit.audit.simulated_pairs import FAR, Outcome, lone_row, opposed_rows, overshot_row
-from tacit.audit.single_answers import QUERIES, relations_of
+from tacit.audit.programs import (
+    LineQueries,
+    ask_by_class,
+    ask_line,
+    audited_loss,
+    class_totals,
+    evaluated_labels,
+    hand_set_gradient,
+    released_moments,
+)
+from tacit.audit.simulated_pairs import FAR, Outcome, level_rows, lone_row, opposed_rows, overshot_row
+from tacit.audit.single_answers import PURE_QUERIES, QUERIES, relations_of
 from tacit.errors import SettingError
 from tacit.estimators.classifiers import LinearSVC, LogisticRegression
+from tacit.estimators.covariance import Covariance
+from tacit.estimators.naive_bayes import GaussianNB
+from tacit.estimators.own_loss import MarginClassifier, MarginRegressor
 from tacit.estimators.regressors import (
     GaussianMean,
     HuberRegressor,
@@ -27,6 +41,7 @@ from tacit.estimators.regressors import (
     QuantileRegressor,
     Ridge,
 )
+from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
 STEPS = 10
@@ -43,14 +58,42 @@ _FAR_START: Mapping[str, Any] = {
 
 def _opposed(estimator: Callable[..., Any], outcome: Outcome, **settings: Any) -> AuditedFit:
     """An estimator attacked by its coefficients, with two rows whose gradients are opposed."""
+
+    def make(**given: Any) -> Any:
+        # A loss of one's own is compiled when it is needed.
+        made = {name: it() if callable(it) else it for name, it in settings.items()}
+        return estimator(**_FAR_START, **made, **given)
+
     return AuditedFit(
         estimator.__name__,
-        partial(estimator, **_FAR_START, **settings),
+        make,
         outcome,
         Relation.REPLACE_ONE,
         pair=opposed_rows,
         coefficients=(1.0, 0.0, 1.0),
     )
+
+
+OBJECTIVE, OUTPUT = "objective-perturbation", "output-perturbation"
+_LOSSES: tuple[tuple[str, Callable[..., Any], Outcome, Mapping[str, Any]], ...] = (
+    ("", LogisticRegression, Outcome.LABELS, {}),
+    (":hinge", LinearSVC, Outcome.LABELS, {}),
+    (":softmax", LogisticRegression, Outcome.CLASSES, {}),
+    (":linear", LinearRegression, Outcome.NUMBERS, {}),
+    (":huber", HuberRegressor, Outcome.NUMBERS, {"scale": 0.1}),
+    (":quantile", QuantileRegressor, Outcome.NUMBERS, {"smoothing": 0.1}),
+    (":l2", LogisticRegression, Outcome.LABELS, {"l2": 1.0}),
+)
+"""What is minimised under noise: for the name, the estimator, its response and its settings."""
+
+
+def _perturbed(solver: str, budget: Callable[[float], Budget]) -> list[AuditedFit]:
+    """A solver that minimises, for every loss that it takes."""
+    pure = ":pure" if budget is pure_budget else ""
+    return [
+        AuditedFit(f"{solver}{loss}{pure}", partial(estimator, solver=solver, **given), outcome, budget=budget)
+        for loss, estimator, outcome, given in _LOSSES
+    ]
 
 
 ESTIMATORS = (
@@ -74,6 +117,24 @@ ESTIMATORS = (
         pair=lone_row,
         coefficients=(1.0, 1.0, 1.0),
     ),
+    AuditedFit(
+        "Covariance",
+        partial(Covariance, solver="moments"),
+        Outcome.NONE,
+        pair=lone_row,
+        coefficients=(1.0,) * 9,
+        seen=released_moments,
+    ),
+    AuditedFit(
+        "GaussianNB",
+        GaussianNB,
+        pair=level_rows,
+        coefficients=(1.0,) * 5,
+        seen=class_totals,
+        program=ask_by_class,
+    ),
+    _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
+    _opposed(MarginRegressor, Outcome.NUMBERS, loss=audited_loss),
 )
 SOLVER_FITS = (
     AuditedFit("auto", LogisticRegression),
@@ -85,12 +146,20 @@ SOLVER_FITS = (
     AuditedFit("newton", partial(LogisticRegression, solver="newton")),
     AuditedFit("majorised-newton", partial(LinearRegression, solver="majorised-newton"), Outcome.NUMBERS),
     AuditedFit("double-noise-newton", partial(LogisticRegression, solver="double-noise-newton")),
-    AuditedFit(
-        "objective-perturbation", partial(LogisticRegression, solver="objective-perturbation"), approximate=True
-    ),
+    AuditedFit("adassp", partial(LinearRegression, solver="adassp"), Outcome.NUMBERS, pair=lone_row),
+    *_perturbed(OBJECTIVE, approximate_budget),
+    *_perturbed("objective-perturbation-kst", approximate_budget),
+    *_perturbed(OUTPUT, gaussian_budget),
+    *_perturbed(OBJECTIVE, pure_budget),
+    *_perturbed(OUTPUT, pure_budget),
+    AuditedFit("gradient:by-hand", partial(hand_set_gradient, iterations=STEPS)),
     AuditedFit("intercept-only", LogisticRegression, records=2, columns=lambda mu: 2 + math.ceil(2 * mu)),
     AuditedFit("mean", partial(GaussianMean, solver="gradient"), Outcome.NONE, pair=lone_row),
     AuditedFit("whitened-mean", GaussianMean, Outcome.NONE, records=256, pair=lone_row),
+    AuditedFit("mean:pure", GaussianMean, Outcome.NONE, pair=lone_row, budget=pure_budget),
+    AuditedFit("covariance", Covariance, Outcome.NONE, records=256, pair=lone_row),
+    AuditedFit("statistical-queries", LineQueries, Outcome.NONE, pair=lone_row, program=ask_line),
+    AuditedFit("evaluation", evaluated_labels, pair=lone_row),
     AuditedFit("several-classes", partial(LogisticRegression, solver="whitened-gradient"), Outcome.CLASSES),
     AuditedFit("private-bounds", lambda **given: LogisticRegression(**{**given, "bounds": "private"})),
     AuditedFit("counted-records", partial(LogisticRegression, solver="newton"), relation=Relation.ADD_REMOVE),
@@ -99,12 +168,15 @@ OTHERS: tuple[Attack, ...] = ()
 
 
 def _query_attacks() -> list[Attack]:
-    """An attack on each query for each relation; by its name alone under the first of these."""
+    """An attack on each query for each relation; by its name alone under the first of these. Pure ones under this."""
     found = []
     for query, case in QUERIES.items():
         for number, relation in enumerate(relations_of(query)):
             name = query.__name__ if number == 0 else f"{query.__name__}:{relation}"
             found.append(Attack(name, Subject.MECHANISM, partial(case.worlds, relation)))
+    for query, case in PURE_QUERIES.items():
+        worlds = partial(case.worlds, relations_of(query)[0])
+        found.append(Attack(f"{query.__name__}:pure", Subject.MECHANISM, worlds))
     return found
 
 

@@ -30,7 +30,10 @@ class AuditResult:
     epsilon_claimed, epsilon_lower
         The claimed ε at `delta`, and a lower bound on it that holds for mechanisms of any kind.
     epsilon_of_mu_lower
-        ε of a Gaussian release with `mu_lower`, at `delta`: a lower bound where the mechanism is Gaussian.
+        ε of a Gaussian release with `mu_lower`, at `delta`: a lower bound where the mechanism is Gaussian. None for a
+        pure claim.
+    delta
+        δ of the two ε; 0 for a pure claim.
     """
 
     name: str
@@ -48,9 +51,9 @@ class AuditResult:
     scores: Scores = field(repr=False, kw_only=True)
 
     @property
-    def epsilon_of_mu_lower(self) -> float:
-        """ε of a Gaussian release with `mu_lower`, at `delta`."""
-        return gaussian.epsilon(self.mu_lower, self.delta)
+    def epsilon_of_mu_lower(self) -> float | None:
+        """ε of a Gaussian release with `mu_lower`, at `delta`; None at δ = 0, where it has none."""
+        return gaussian.epsilon(self.mu_lower, self.delta) if self.delta else None
 
     @property
     def refuted(self) -> bool:

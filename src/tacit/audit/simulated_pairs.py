@@ -72,6 +72,19 @@ def lone_row(relation: Relation, outcome: Outcome, records: int, columns: int) -
     return neighbours(relation, X, y, X[0], low)
 
 
+def level_rows(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
+    """A record at the corner, with the highest label, among records at ±√½ of either label.
+
+    Columns and their squares are then in the middle of their intervals, but those of the first record.
+    """
+    low, high = _ENDS[outcome]
+    places = np.arange(records)
+    X = np.repeat(np.where(places // 2 % 2 == 0, 1.0, -1.0)[:, None] * math.sqrt(0.5), columns, axis=1)
+    y = np.where(places % 2 == 0, low, high)
+    X[0], y[0] = 1.0, high
+    return neighbours(relation, X, y, -X[0], low)
+
+
 def contrary_row(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
     """A record at the corner whose response contradicts those of all others, against its opposite, a blank or none.
 

@@ -6,32 +6,38 @@ the log-likelihood ratio of the answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.audit.attack import Worlds, approximate_budget
+from tacit.audit.answer_laws import Noiseless, law_of
+from tacit.audit.attack import Worlds, approximate_budget, pure_budget
 from tacit.audit.bounds import Floats
-from tacit.audit.twin_tables import MinimumDensities, Noiseless, gaussian_log_ratio
 from tacit.contract.query import (
     KIND_OF,
-    Answer,
+    BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
     GradientNorm,
     GradientSum,
+    GroupSums,
+    NoisyMinimum,
     PerturbedMinimum,
     Query,
+    QueryKind,
     ResidualSize,
     SecondMoments,
 )
-from tacit.contract.sensitivity import AnyPrice, MinimumPrice, events_of, price_for
+from tacit.contract.sensitivity import AnyPrice, GammaPrice, PerturbedPrice, events_of, laplace_price, price_for
+from tacit.design.expression import Cell, Interval, Statistic
 from tacit.estimators.classifiers import LogisticRegression
 from tacit.losses import classification
 from tacit.mechanisms.query_responder import Responder
@@ -46,6 +52,8 @@ ZERO = np.zeros(WIDTH)
 FIRST, SECOND, LAST = np.eye(WIDTH)
 BOUND = 0.5
 """Norm to which the records, of norm 1, are shortened."""
+GAMMA_BITS = 40
+"""Lattice of noise of Gamma norm."""
 
 Record = tuple[Floats, float]
 """A prepared row and its response."""
@@ -54,11 +62,15 @@ NOTHING: Record = (ZERO, 0.0)
 
 @dataclass(frozen=True)
 class OneQuery:
-    """A query, and two records that move its answer the most; against none, only the first."""
+    """A query, and two records that move its answer the most; against none, only the first.
+
+    With `pure` the noise is that of δ = 0, and μ the ε that is asked for.
+    """
 
     query: Query
     first: Record
     second: Record
+    pure: bool = False
 
     def worlds(self, relation: Relation, mu: float, seed: int | None) -> Worlds:
         """The two tables of a relation: a record and the other, a blank one, or none."""
@@ -67,49 +79,51 @@ class OneQuery:
             Relation.ZERO_OUT: (NOTHING, self.first),
             Relation.ADD_REMOVE: (None, self.first),
         }[relation]
-        # A minimisation asks for sums at many points: those are not remembered.
-        minimum = isinstance(self.query, PerturbedMinimum)
-        storage = MemoryStore if minimum else RememberingStore
+        # The minimisation of a perturbed objective asks for sums at other points in every run: none is remembered.
+        storage = MemoryStore if isinstance(self.query, PerturbedMinimum) else RememberingStore
         stores = [prepared_table([NOTHING] if row is None else [row, NOTHING], storage) for row in rows]
-        kind = KIND_OF[type(self.query)]
-        price: AnyPrice
-        if minimum:
-            price = minimum_price(mu, relation, len(rows))
-        else:
-            size = getattr(self.query, "size", 1)
-            allowed = mu_squared_of(Budget(mu=mu))
-            price = price_for(kind, allowed, relation, records=len(rows), width=WIDTH, size=size)
-        claim = compose(events_of(kind, price, relation, getattr(self.query, "size", 1)), relation)
+        price = self._price(mu, relation, len(rows))
+        claim = compose(events_of(KIND_OF[type(self.query)], price, relation, self._size), relation)
         responders = [
             Responder(store, private=True, seed=None if seed is None else 2 * seed + k)
             for k, store in enumerate(stores)
         ]
-        score = self._score(price, [Noiseless(store) for store in stores])
+        law = law_of(self.query, price, [Noiseless(store) for store in stores])
 
         def draw(world: int, runs: int) -> Floats:
-            return np.array([score(responders[world].answer(self.query, price)) for _ in range(runs)])
+            return np.array([law.log_ratio(responders[world].answer(self.query, price)) for _ in range(runs)])
 
         return Worlds(claim, relation, draw, 0.0)
 
-    def _score(self, price: AnyPrice, tables: list[Noiseless]) -> Callable[[Answer], float]:
-        query = self.query
-        if isinstance(query, PerturbedMinimum):
-            assert isinstance(price, MinimumPrice)  # noqa: S101 - for the type checker
-            return lambda answer: MinimumDensities.at(answer.value, query, price, tables).log_ratio
-        first, second = (table.answer(query, price).value for table in tables)
-        return lambda answer: gaussian_log_ratio(first, second, answer)
+    @property
+    def _size(self) -> int:
+        return int(getattr(self.query, "size", 1))
+
+    def _price(self, mu: float, relation: Relation, records: int) -> AnyPrice:
+        if isinstance(self.query, PerturbedMinimum):
+            return minimum_price(mu, relation, records, pure=self.pure)
+        kind, epsilon = KIND_OF[type(self.query)], Fraction(mu)
+        if not self.pure:
+            allowed = mu_squared_of(Budget(mu=mu))
+            return price_for(kind, allowed, relation, records=records, width=WIDTH, size=self._size)
+        if kind is QueryKind.GRADIENT:
+            return laplace_price(epsilon, relation, records=records, width=WIDTH)
+        sensitivity = 2 if relation is Relation.REPLACE_ONE else 1
+        return GammaPrice(math.floor(epsilon * 2**GAMMA_BITS / sensitivity), GAMMA_BITS)
 
 
 class RememberingStore(MemoryStore):
-    """Records that are asked one query at one price only: its sum is computed once."""
+    """Records that are asked one query at one price only: its sums are computed once."""
 
     def __init__(self, layout: Layout, blocks: Sequence[NDArray[Any]]) -> None:
         super().__init__(layout, blocks)
-        self._sums: dict[tuple[object, int], Integers] = {}
+        self._sums: dict[tuple[str, bytes, int], Integers] = {}
 
     def total(self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int) -> Integers:
         """Return the integer sum over the records."""
-        key = function.__name__, bound
+        # Of a minimisation, which asks at the same points in every run.
+        at = query[0] if isinstance(query, tuple) else getattr(query, "theta", None)
+        key = function.__name__, b"" if at is None else at.tobytes(), bound
         if key not in self._sums:
             self._sums[key] = super().total(function, query, bound)
         return self._sums[key]
@@ -122,22 +136,27 @@ def prepared_table(records: Sequence[Record], kind: type[MemoryStore] = Remember
     return kind(layout, [to_tiles(rows)])
 
 
-def minimum_price(mu: float, relation: Relation, records: int) -> MinimumPrice:
-    """The price of a perturbed minimum with the ε that μ-GDP has at δ."""
+def minimum_price(mu: float, relation: Relation, records: int, *, pure: bool = False) -> PerturbedPrice:
+    """The price of a perturbed minimum with the ε that μ-GDP has at δ, or with ε = μ where it is pure."""
     model = LogisticRegression(
-        budget=approximate_budget(mu),
+        budget=pure_budget(mu) if pure else approximate_budget(mu),
         solver="objective-perturbation",
         relation=str(relation),
         bounds=(-1, 1),
         classes=(0, 1),
     )
     price = model.plan(records, WIDTH - 1).steps[0].price
-    assert isinstance(price, MinimumPrice)  # noqa: S101 - for the type checker
+    assert isinstance(price, PerturbedPrice)  # noqa: S101 - for the type checker
     return price
 
 
 # At theta = 0 the slope of the logistic loss is 1/2 - y, and its curvature is at its upper bound.
-# A perturbed minimum is attacked through the intercept, which a forgotten penalty would lay bare.
+# A perturbed minimum is attacked through the intercept, which a forgotten penalty would lay bare. Up to a margin of
+# 1/2 the slope of the hinge is at its bound, so a ridge of 4 makes a noisy minimum move by all it can. Means are of
+# records whose last feature is 1: others are none.
+_ONLY = Statistic("x", Cell("x", 0, 1.0), Interval(-1.0, 1.0))
+_ABOVE, _BELOW = (np.array([sign, 0.0, 1.0]) for sign in (1.0, -1.0))
+_MINIMUM = NoisyMinimum(1.0, 4.0, None, classification.hinge())
 QUERIES: Mapping[type, OneQuery] = {
     GradientSum: OneQuery(GradientSum(ZERO, BOUND / 2), (FIRST, 0.0), (FIRST, 1.0)),
     SecondMoments: OneQuery(SecondMoments(BOUND), (FIRST, 0.0), (SECOND, 0.0)),
@@ -151,12 +170,23 @@ QUERIES: Mapping[type, OneQuery] = {
     ),
     CurvatureTrace: OneQuery(CurvatureTrace(ZERO, BOUND), (FIRST, 0.0), NOTHING),
     DampedDirection: OneQuery(DampedDirection(ZERO, FIRST, BOUND, BOUND), (FIRST, 0.0), NOTHING),
+    BoundedSums: OneQuery(BoundedSums((_ONLY,)), (_ABOVE, 0.0), (_BELOW, 0.0)),
+    GroupSums: OneQuery(GroupSums((_ONLY,), Cell("y", WIDTH, 1.0), 2), (_ABOVE, 1.0), (_BELOW, 1.0)),
     PerturbedMinimum: OneQuery(PerturbedMinimum(1.0), (LAST, 1.0), (LAST, 0.0)),
+    NoisyMinimum: OneQuery(_MINIMUM, (LAST, 1.0), (LAST, 0.0)),
 }
 """By type of query: the one that is attacked, and the records that move it the most."""
+_EVEN = np.full(WIDTH, 1 / math.sqrt(WIDTH))
+PURE_QUERIES: Mapping[type, OneQuery] = {
+    # Of all vectors of norm 1, the one whose entries have the largest sum.
+    GradientSum: OneQuery(GradientSum(ZERO, BOUND / 2), (_EVEN, 0.0), (_EVEN, 1.0), pure=True),
+    PerturbedMinimum: replace(QUERIES[PerturbedMinimum], pure=True),
+    NoisyMinimum: replace(QUERIES[NoisyMinimum], pure=True),
+}
+"""Those that have a price with δ = 0."""
 
 
 def relations_of(query: type) -> tuple[Relation, ...]:
     """Relations under which a query is answered, that of the canonical attack first."""
     known = (Relation.REPLACE_ONE, Relation.ZERO_OUT)
-    return known if query is PerturbedMinimum else (*known, Relation.ADD_REMOVE)
+    return known if query in {PerturbedMinimum, NoisyMinimum} else (*known, Relation.ADD_REMOVE)

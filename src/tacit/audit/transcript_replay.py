@@ -5,8 +5,8 @@ would have led to the same queries. Their exact sums on both tables give the rea
 
     Σ over queries of ‖sum on one table - sum on the other‖² / 4^bits,
 
-in exact rationals. A perturbed minimum, which is no sum, is compared by the shift of its linear noise and by its
-Jacobian.
+in exact rationals; where the noise is pure, the realised ε (`answer_laws`). A perturbed minimum, which is no sum, is
+compared by the shift of its linear noise and by its Jacobian.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from tacit.audit.fits import AuditedFit
 from tacit.audit.registry import REPLAYED, find
 from tacit.audit.simulated_pairs import random_pair
-from tacit.audit.twin_tables import Transcript, TwinTables
+from tacit.audit.twin_tables import Transcript
 from tacit.contract.query import Progress
 from tacit.errors import SettingError
 from tacit.ledger.with_blocks import uncharged
@@ -38,7 +38,7 @@ class ReplayResult:
     pairs: int
     exceeded: int
     largest_share: Fraction
-    """Largest realised μ² of a transcript over what was paid for it."""
+    """Largest realised μ² (or ε) of a transcript over what was paid for it."""
     largest_query_share: Fraction
     """The same for a single query."""
 
@@ -77,7 +77,7 @@ def replay(
     name
         An estimator or a solver of `tacit.audit.names()`, or a `AuditedFit` of one's own.
     mu
-        The budget.
+        The budget; for what is pure, its ε.
     pairs
         Pairs of tables. `seed` draws them and the noise.
     relation
@@ -102,7 +102,7 @@ def replay(
         shape = chosen, fit.outcome, fit.records, fit.width(mu)
         for number in range(pairs):
             pair = random_pair(rng, *shape) if number else fit.pair(*shape)
-            transcript = TwinTables.of(plan, pair).run(int(rng.integers(2)), int(rng.integers(2**62)))
+            transcript = fit.tables(plan, pair).run(int(rng.integers(2)), int(rng.integers(2**62)))
             whole_share, query_share = shares(transcript)
             exceeded += whole_share > 1 or query_share > 1
             largest, largest_query = max(largest, whole_share), max(largest_query, query_share)
@@ -112,6 +112,6 @@ def replay(
 
 
 def shares(transcript: Transcript) -> tuple[Fraction, Fraction]:
-    """Realised over paid μ², of the transcript and of the worst query in it."""
+    """Realised over paid μ² or ε, of the transcript and of the worst query in it."""
     paid = sum((shift.paid for shift in transcript.shifts), Fraction(0))
     return transcript.realised / paid, max(shift.realised / shift.paid for shift in transcript.shifts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.accounting.rounding import float_up
 from tacit.audit.attack import DELTA, Attack, Worlds
 from tacit.audit.bounds import Floats, Scores, best_cut, epsilon_lower, mu_lower
 from tacit.audit.registry import find
@@ -44,13 +45,13 @@ def run(
     name
         What is audited: a name of `tacit.audit.names()`, or an `Attack` of one's own.
     mu
-        The claim. What has no μ is given the ε that μ-GDP has at δ = 1e-5.
+        The claim. What has no μ is given the ε that μ-GDP has at δ = 1e-5; what is pure, this number as its ε.
     runs
         Counted runs in each of the two worlds, at least 100. A tenth as many pilot runs come first.
     confidence
         Of either bound, at least 0.8.
     delta
-        δ at which ε is stated.
+        δ at which ε is stated; 0 for a claim that is pure.
     seed
         Makes the noise reproducible. Without it the noise is the operating system's, as in a private fit.
     progress
@@ -73,7 +74,8 @@ def run(
         pilot, scores = _scores(worlds, attack.name, runs + pilots, progress).split(pilots)
     alpha = 1.0 - confidence
     threshold = best_cut(pilot) if worlds.threshold is None else worlds.threshold
-    gaussian = worlds.claim.mu is not None
+    gaussian, pure = worlds.claim.mu is not None, worlds.claim.pure_epsilon
+    delta = 0.0 if pure is not None else delta
     return AuditResult(
         attack.name,
         attack.subject,
@@ -81,7 +83,7 @@ def run(
         worlds.relation,
         mu if gaussian else equivalent_mu(worlds.claim),
         mu_lower(scores, threshold, alpha),
-        worlds.claim.epsilon(delta),
+        worlds.claim.epsilon(delta) if pure is None else float_up(pure),
         epsilon_lower(pilot, scores, delta, alpha),
         delta,
         confidence,

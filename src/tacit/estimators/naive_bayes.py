@@ -155,7 +155,7 @@ class GaussianNB(ClassifierMixin, Model):
         for text in plan.cautions():
             warnings.warn(text, PrivacyWarning, stacklevel=4)
         labels = list(design.response.classes)
-        query = GroupSums(_statistics(design), Cell("y", design.width, 1.0), len(labels))
+        query = GroupSums(column_statistics(design), Cell("y", design.width, 1.0), len(labels))
         with table.session(plan, seed=seed) as session:
             answer = session.gate.ask(query)
             answered, self._estimate = group_estimate(query, answer, session.plan, labels, single=False)
@@ -181,7 +181,7 @@ class GaussianNB(ClassifierMixin, Model):
         self.var_ = np.maximum(spread, least) + self.var_smoothing * max(float(whole.max()), 0.0)
 
 
-def _statistics(design: Design) -> tuple[Statistic, ...]:
+def column_statistics(design: Design) -> tuple[Statistic, ...]:
     """Each column, and then the square of each about the middle of its bounds."""
     cells, found, squares = cells_of(design), [], []
     for column in design.columns:
