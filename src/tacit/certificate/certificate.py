@@ -18,16 +18,17 @@ from importlib import metadata
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
+from tacit.contract.batches import Batches, Sampling
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
-from tacit.contract.sensitivity import LARGEST_BITS, MinimumPrice, Price, events_of
+from tacit.contract.sensitivity import LARGEST_BITS, AnyPrice, BatchPrice, MinimumPrice, Price, events_of
 from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
 from tacit.documents.signature import TOLERANCE, Document, require_total
-from tacit.errors import BudgetError
+from tacit.errors import BudgetError, CertificateError, SettingError
 from tacit.privacy import event_json as events
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import Composed, Event, Repeated
+from tacit.privacy.event import Composed, Event, Gaussian, ObjectivePerturbation, Repeated
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-certificate/2"
@@ -41,7 +42,8 @@ _VERSIONED = ("tacit", "python", "numpy", "numba")
 _MOST_PARTS = 64
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
-MOST_PERTURBED = 8  # Perturbed minima in one certificate: a fit has one or two, and each is costly to price.
+MOST_PERTURBED = 8  # Entries of such a kind in one certificate: a fit has one or two, and each is costly to price.
+NAMES = {QueryKind.MINIMUM: "perturbed minima", QueryKind.BATCH_GRADIENT: "sums over batches"}
 
 # In the order in which a person reads them.
 _LAYOUT = fields_of(
@@ -60,8 +62,10 @@ LARGEST_COUNT = 2**63
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
 _RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
 _PRICE = (fields_of("bound:str squared:str"), fields_of("law:str bits:int variance:str"))
-"""Sensitivity and noise of an answer; that of a perturbed minimum adds the fields of `_DRIFT`."""
+"""Sensitivity and noise of an answer; a perturbed minimum, or a sum over a batch, adds fields."""
 _DRIFT = (fields_of("ratio:str drift:str"), fields_of("drift_bits:int"))
+_BATCHES = (fields_of("sampling:str sample:str population:str"), fields_of(""))
+_FURTHER = {QueryKind.MINIMUM: _DRIFT, QueryKind.BATCH_GRADIENT: _BATCHES}
 _FACT = fields_of("name:str value:object source:str")
 _ENTRY = fields_of(
     "query:str label:str times:int size:int arithmetic:str event:dict|None sensitivity:dict|None noise:dict|None"
@@ -95,8 +99,9 @@ class Certificate(Document):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
             require_fields(entry, _ENTRY, f"event {number}")
-        perturbed = sum(entry["query"] == QueryKind.MINIMUM for entry in document["events"])
-        require(perturbed <= MOST_PERTURBED, f"there are more than {MOST_PERTURBED} perturbed minima")
+        for kind in _FURTHER:
+            times = sum(entry["query"] == kind for entry in document["events"])
+            require(times <= MOST_PERTURBED, f"there are more than {MOST_PERTURBED} entries of {NAMES[kind]}")
 
     @classmethod
     def issue(
@@ -191,8 +196,14 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    squared = found[0].squared_sensitivity  # type: ignore[attr-defined]
+    # Of a sum over a batch it is the sensitivity to the records of the batch.
+    first = found[0].inner()[0] if isinstance(price, BatchPrice) else found[0]
+    squared = first.squared_sensitivity if isinstance(first, Gaussian | ObjectivePerturbation) else None
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
+    if isinstance(price, BatchPrice):
+        drawn = price.batches
+        numbers = {"sample": str(drawn.sample), "population": str(drawn.population)}
+        sensitivity |= {"sampling": str(drawn.sampling), **numbers}
     noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
@@ -215,11 +226,10 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     return None if price is None else events.from_json(entry["event"])
 
 
-def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> Price | MinimumPrice:
-    perturbed = kind is QueryKind.MINIMUM
+def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
     sensitivity, noise = entry["sensitivity"], entry["noise"]
-    for name, own, drift in zip(("sensitivity", "noise"), _PRICE, _DRIFT, strict=True):
-        require_fields(entry[name], {**own, **drift} if perturbed else own, f"{place}: {name}")
+    for name, own, more in zip(("sensitivity", "noise"), _PRICE, _FURTHER.get(kind, ({}, {})), strict=True):
+        require_fields(entry[name], {**own, **more}, f"{place}: {name}")
 
     def price_of(bound: str, bits: str) -> Price:
         require(_DIGITS.fullmatch(sensitivity[bound]), f"{place}: sensitivity.{bound} is not a whole number")
@@ -227,10 +237,23 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> Price 
         return Price(int(sensitivity[bound]), noise[bits])
 
     price = price_of("bound", "bits")
-    if not perturbed:
+    if kind is QueryKind.BATCH_GRADIENT:
+        return BatchPrice(price.bound, price.bits, _read_batches(sensitivity, place))
+    if kind is not QueryKind.MINIMUM:
         return price
     require(_RATIO.fullmatch(sensitivity["ratio"]), f"{place}: sensitivity.ratio is not a positive fraction")
     return MinimumPrice(price.bound, price.bits, Fraction(sensitivity["ratio"]), price_of("drift", "drift_bits"))
+
+
+def _read_batches(stated: Mapping[str, Any], place: str) -> Batches:
+    known = stated["sampling"] in list(Sampling)
+    require(known, f"{place}: sensitivity.sampling is not one of {', '.join(Sampling)}")
+    for name in ("sample", "population"):
+        require(_DIGITS.fullmatch(stated[name]), f"{place}: sensitivity.{name} is not a whole number")
+    try:
+        return Batches(Sampling(stated["sampling"]), int(stated["sample"]), int(stated["population"]))
+    except SettingError as error:
+        raise CertificateError(f"{place}: {error}") from error
 
 
 @functools.cache

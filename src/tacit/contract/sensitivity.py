@@ -3,8 +3,9 @@
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces: ‖q_i‖₂ ≤ S for
 gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a person has several
 records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts. A
-direction is no sum: S is what its integers can move by, whatever the relation. What one record (or person) can change
-in the sum is then a theorem about integers (proofs/mechanisms):
+direction is no sum: S is what its integers can move by, whatever the relation. A sum over a batch has the factor of its
+way of sampling (`Batches.squared_factor`). What one record (or person) can change in the sum is then a theorem about
+integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
@@ -27,6 +28,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tacit.contract.batches import Batches
 from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Loss
@@ -85,7 +87,24 @@ class MinimumPrice:
     drift: Price
 
 
-AnyPrice = Price | MinimumPrice
+@dataclass(frozen=True)
+class BatchPrice:
+    """Price of a sum over a fresh batch: bound and noise as in `Price`, and how the batch is drawn."""
+
+    bound: int
+    bits: int
+    batches: Batches
+
+
+AnyPrice = Price | MinimumPrice | BatchPrice
+OWN_PRICES = {QueryKind.MINIMUM: MinimumPrice, QueryKind.BATCH_GRADIENT: BatchPrice}
+"""Kinds of queries with a price of their own; that of the others is `Price`."""
+
+
+def require_kind(kind: QueryKind, price: AnyPrice) -> None:
+    """Refuse the price of another kind of query."""
+    if type(price) is not OWN_PRICES.get(kind, Price):
+        raise SettingError("Perturbed minima and sums over batches, and nothing else, have prices of their own kinds.")
 
 
 def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: int = 1) -> int:
@@ -100,16 +119,18 @@ def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: i
 
 def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> Gaussian:
     """The event of one answer at this price, where it is Gaussian."""
-    if isinstance(price, MinimumPrice):
-        raise SettingError("A perturbed minimum is more than one event, and has no μ.")
+    if not isinstance(price, Price):
+        raise SettingError("A perturbed minimum, or a sum over a batch, is no Gaussian event and has no μ.")
     return Gaussian(squared_sensitivity(kind, price.bound, relation, size), 4**price.bits, str(kind))
 
 
 def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
     """The events of one answer at this price."""
-    if (kind is QueryKind.MINIMUM) != isinstance(price, MinimumPrice):
-        raise SettingError("A perturbed minimum, and nothing else, has a price of its own kind.")
-    if not isinstance(price, MinimumPrice):
+    require_kind(kind, price)
+    if isinstance(price, BatchPrice):
+        price.batches.require(relation)
+        return (price.batches.event(price.bound, price.bits, str(kind)),)
+    if isinstance(price, Price):
         return (event_of(kind, price, relation, size),)
     if not relation.n_is_public:
         needs = "a public number of records: how exactly a minimum can be computed depends on it"
@@ -146,11 +167,30 @@ def price_for(
     raise BudgetError(f"The budget is {fault}")
 
 
+def batch_price_for(noise: Fraction, batches: Batches, *, records: int, width: int) -> BatchPrice:
+    """Finest price whose noise is at least `noise` times the bound on a record.
+
+    Guarantee: 2^bits / bound ≥ noise, in exact rationals.
+    """
+    finest = max(1, min(FINEST_BOUND, LARGEST_TOTAL // max(records, 1)))
+    for bits in range(LARGEST_BITS, -1, -1):
+        bound = math.floor(2**bits / Fraction(noise))
+        if bound <= finest:
+            if not is_resolved(QueryKind.BATCH_GRADIENT, bound, width):
+                break
+            return BatchPrice(bound, bits, batches)
+    raise BudgetError(
+        "The budget is too small for this plan: one answer would be noise alone. Use a larger epsilon, fewer columns "
+        "or iterations."
+    )
+
+
 def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     """Whether the bound is well above the rounding of `width` coordinates."""
     if kind is QueryKind.COUNTS:
         return bound >= 1
-    norm = bound if kind in {QueryKind.GRADIENT, QueryKind.DIRECTION} else math.isqrt(bound)
+    sums = {QueryKind.GRADIENT, QueryKind.BATCH_GRADIENT, QueryKind.DIRECTION}
+    norm = bound if kind in sums else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 
 
