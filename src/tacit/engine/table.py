@@ -92,7 +92,9 @@ class Table:
         require_price(plan, private=plan.private and seed is None)
         cautions, exact = plan.cautions(), not plan.private
         with refusals.logged():
-            self.admit(design, invalid_rows=refusals.invalid_rows, exact=exact, seed=seed)
+            self.admit(
+                design, invalid_rows=refusals.invalid_rows, exact=exact, seed=seed, subsampled=not plan.draws_batches
+            )
         if known is None:
             plan = plan_for(self.records)
             cautions = plan.cautions()
@@ -108,8 +110,18 @@ class Table:
             on_plan(plan)
         return self.run(plan, seed=seed)
 
-    def admit(self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None) -> None:
+    def admit(
+        self,
+        design: Design,
+        *,
+        invalid_rows: str | None,
+        exact: bool,
+        seed: int | None = None,
+        subsampled: bool = True,
+    ) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
+
+        Without a subsample records stay in the order of the table, by which batches are drawn.
 
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
@@ -121,7 +133,7 @@ class Table:
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
             fewest=self._fewest,
-            draw=None if exact else subsample_draw(seed),
+            draw=subsample_draw(seed) if subsampled and not exact else None,
         )
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:

@@ -121,6 +121,10 @@ def check_settings(
     output: str | None = None,
     iterations: int | None = None,
     step_size: float | None = None,
+    sampling: str | None = None,
+    batch_size: int | None = None,
+    sample_rate: Any = None,
+    clip: float | None = None,
     max_passes: int | None = None,
     radius: float | None = None,
     l2: float = 0.0,
@@ -138,7 +142,8 @@ def check_settings(
     if inference is None:
         free = not l2 and prior_mean is None and radius is None and constraint is None
         inference = free and solver in INTERVALS_BY_DEFAULT
-    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference))
+    drawn = {"sampling": sampling, "batch_size": batch_size, "sample_rate": sample_rate, "clip": clip}
+    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference), **drawn)
     require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)

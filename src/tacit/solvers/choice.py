@@ -15,7 +15,7 @@ from types import MappingProxyType
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.response import Absent, Continuous, Count
-from tacit.errors import SettingError
+from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses.loss import Code
 from tacit.solvers import (
     double_noise,
@@ -28,6 +28,7 @@ from tacit.solvers import (
     objective_perturbation,
     one_step,
     staged_gradient,
+    stochastic,
     whitened_gradient,
 )
 from tacit.solvers.counting import with_counting
@@ -51,6 +52,10 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     - Nothing but the arguments, which are public, enters the plan.
     """
     require_solver(options.solver)
+    if options.asks_for_batches:
+        if options.solver != "stochastic":
+            raise SettingError('sampling, batch_size, sample_rate and clip are for solver="stochastic".')
+        stochastic.asked_rate(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:
@@ -63,8 +68,7 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     else:
         allowed = mu_squared_of(facts.budget)
         plan = _approximate(facts, options, allowed)
-    if options.max_passes is not None and plan.queries > options.max_passes:
-        raise SettingError(f"max_passes must be at least {plan.queries} for this plan.")
+    require_cap(plan, options)
     if not _is_within(plan, allowed):
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
@@ -74,6 +78,12 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
 def require_solver(name: str) -> None:
     """Refuse a solver that there is not."""
     one_of("solver", name, {**SOLVERS, **PURE_SOLVERS})
+
+
+def require_cap(plan: Plan, options: SolverOptions) -> None:
+    """Refuse a plan that reads the records more often than the public cap allows."""
+    if options.max_passes is not None and plan.passes > options.max_passes:
+        raise PassesError(f"max_passes must be at least {math.ceil(plan.passes)} for this plan.")
 
 
 def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
@@ -126,13 +136,26 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Steps that read all records, or batches where `max_passes` excludes these and batches have a price."""
+    try:
+        plan = _full_batch(facts, options, allowed)
+        require_cap(plan, options)
+    except PassesError as excluded:
+        try:
+            return stochastic.plan(facts, options, allowed)
+        except InputError:
+            raise excluded from None
+    return plan
+
+
+def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
     if options.inference and facts.interval_signal(allowed) >= WARNINGS.intervals:
         return counted(one_step.plan)(facts, options, allowed)
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.
         usual = replace(options, inference=False)
-        return replace(_auto(facts, usual, allowed), intervals_declined=True)
+        return replace(_full_batch(facts, usual, allowed), intervals_declined=True)
     if options.max_passes == 1:
         return gradient.plan(facts, options, allowed)
     numeric = isinstance(facts.design.response, Continuous | Count)
@@ -186,6 +209,7 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         "majorised-newton": counted(newton.plan),
         "objective-perturbation": counted(objective_perturbation.plan),
         "double-noise-newton": double_noise.plan,
+        "stochastic": stochastic.plan,
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""

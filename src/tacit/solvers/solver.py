@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from tacit.contract.batches import Sampling
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
 from tacit.contract.query import PART, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous
-from tacit.errors import SettingError
+from tacit.errors import PassesError, SettingError
 from tacit.losses import classification
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
@@ -46,9 +47,28 @@ class SolverOptions:
     step_size: float | None = None
     max_passes: int | None = None
     inference: bool = False
+    sampling: str | None = None
+    batch_size: int | None = None
+    sample_rate: float | Fraction | None = None
+    clip: float | None = None
+
+    @property
+    def asks_for_batches(self) -> bool:
+        """Whether an option is given that only batches have."""
+        return (self.sampling, self.batch_size, self.sample_rate, self.clip) != (None,) * 4
 
     def __post_init__(self) -> None:
         """Refuse what no plan can honour."""
+        if self.sampling is not None:
+            one_of("sampling", self.sampling, list(Sampling))
+        if self.sample_rate is not None:
+            rate = within("sample_rate", positive("sample_rate", self.sample_rate), 0.0, 1.0)
+            if self.batch_size is not None:
+                raise SettingError(f"Give either batch_size=… or sample_rate=… ({rate:g}), not both.")
+        if self.batch_size is not None:
+            object.__setattr__(self, "batch_size", whole("batch_size", self.batch_size))
+        if self.clip is not None:
+            object.__setattr__(self, "clip", within("clip", positive("clip", self.clip), 1e-30, 1e30))
         if self.output is not None:
             one_of("output", self.output, OUTPUTS)
         for name in ("iterations", "max_passes"):
@@ -172,7 +192,7 @@ def require_passes(options: SolverOptions, others: int, each: int = 1) -> None:
     """Refuse a cap that leaves no step of descent, of `each` answers, beside the `others`."""
     least = others + (options.iterations or 1) * each
     if options.max_passes is not None and options.max_passes < least:
-        raise SettingError(f"max_passes must be at least {least} for this plan.")
+        raise PassesError(f"max_passes must be at least {least} for this plan.")
 
 
 def priced(
