@@ -278,7 +278,7 @@ class CurvatureTrace(_Bounded):
 
 
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | PerturbedMinimum | DampedDirection
+Query = Sum | BatchGradientSum | PerturbedMinimum | DampedDirection
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,

@@ -323,7 +323,7 @@ class Stochastic:
     """Steps over batches."""
 
     study: ClassVar[str] = "AUC on adult and covertype at ε = 1, 5 seeds (docs/stochastic.md)"
-    passes: int = rule(8, "passes by default: further ones gained nothing")
+    passes: int = rule(5, "passes by default: further ones gained nothing")
     moments_part: int = rule(3, "at most one pass in so many is for second moments")
     steps: float = rule(2.0, "steps over those of full descent: a step of a batch has more noise")
     rate_bits: int = rule(6, "binary digits of a planned rate, which is rounded down")
