@@ -111,13 +111,7 @@ class Table:
         return self.run(plan, seed=seed)
 
     def admit(
-        self,
-        design: Design,
-        *,
-        invalid_rows: str | None,
-        exact: bool,
-        seed: int | None = None,
-        subsampled: bool = True,
+        self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None, subsampled: bool = True
     ) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
 

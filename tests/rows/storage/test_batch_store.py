@@ -100,7 +100,9 @@ def test_a_sparse_batch_has_the_records_of_the_dense_one() -> None:
     for index in range(batch.block_count):
         block = batch.block(index)
         whole = store.block(index).dense(store.width)
-        places = np.array([n - index * BLOCK_ROWS for n in numbers if index * BLOCK_ROWS <= n < (index + 1) * BLOCK_ROWS])
+        places = np.array(
+            [n - index * BLOCK_ROWS for n in numbers if index * BLOCK_ROWS <= n < (index + 1) * BLOCK_ROWS]
+        )
         dense = to_rows(block.dense(store.width), len(places))
         np.testing.assert_array_equal(dense, to_rows(whole, whole.shape[0] * 64)[places])
         assert block.starts[-1] == len(block.values) == len(block.indices)
