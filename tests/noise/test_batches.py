@@ -3,7 +3,7 @@
 False-alarm rates are stated with each test; faults are seeded to show that it fails.
 """
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_any_blocks_reproduce_a_batch(cuts: list[int]) -> None:
         repeated_batch(1500, 1000, SeededEntropy(1)),
     ):
         whole = batch.members(0, 1000)
-        parts = [batch.members(low, high - low) + low for low, high in zip(cuts, cuts[1:], strict=False)]
+        parts = [batch.members(low, high - low) + low for low, high in pairwise(cuts)]
         np.testing.assert_array_equal(np.concatenate(parts), whole)
         assert (np.diff(whole) >= 0).all()
 

@@ -211,7 +211,7 @@ def test_options_of_batches_are_for_this_solver() -> None:
     for options in ({"batch_size": 10}, {"sample_rate": 0.1}, {"sampling": "poisson"}, {"clip": 1.0}):
         for solver in ("auto", "gradient", "newton"):
             with pytest.raises(SettingError, match='are for solver="stochastic"'):
-                make_plan(facts(), SolverOptions(solver, **options))  # type: ignore[arg-type]
+                make_plan(facts(), SolverOptions(solver, **options))
 
 
 def test_batches_are_chosen_only_where_max_passes_excludes_full_steps() -> None:
@@ -243,8 +243,11 @@ def test_bounds_that_are_found_first_are_paid_for_too() -> None:
 
 
 def test_steps_shorten_with_small_batches() -> None:
-    lengths = [planned(batch_size=size, iterations=50).solver.descent.step_size for size in (1, 10, 1000)]  # type: ignore[attr-defined]
-    assert lengths[0] < lengths[1] < lengths[2]
+    def length(size: int) -> float:
+        solver: Any = planned(batch_size=size, iterations=50).solver
+        return float(solver.descent.step_size)
+
+    assert length(1) < length(10) < length(1000)
 
 
 def test_the_price_of_fixed_sizes_is_their_own() -> None:

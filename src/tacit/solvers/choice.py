@@ -18,6 +18,7 @@ from tacit.design.response import Absent, Continuous, Count
 from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses.loss import Code
 from tacit.solvers import (
+    batch_schedule,
     double_noise,
     gradient,
     intercept_only,
@@ -55,7 +56,7 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     if options.asks_for_batches:
         if options.solver != "stochastic":
             raise SettingError('sampling, batch_size, sample_rate and clip are for solver="stochastic".')
-        stochastic.asked_rate(facts, options)
+        batch_schedule.asked_rate(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:

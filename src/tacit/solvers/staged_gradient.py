@@ -202,6 +202,7 @@ def whitening_of_numbers(facts: PublicFacts, allowed: Fraction, queries: int, sh
 
 
 def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
+    """Steps of both stages, their length and momentum."""
     if facts.loss.code is Code.POISSON:
         pace = STAGED.large_counts if facts.is_large else STAGED.counts
     elif facts.is_large:
