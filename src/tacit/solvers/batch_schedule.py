@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tacit.accounting.calibration import calibrate
-from tacit.accounting.composition import guarantee_of, mu_squared_of
+from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.batches import FINEST_RATE, Batches, Sampling
 from tacit.contract.plan import Purpose, Step
 from tacit.contract.query import QueryKind
@@ -114,25 +114,25 @@ def price_steps(
     if spent > 0:
         # What other parts of the fit cost, as bounds that are looked for first.
         beside.append(Gaussian(spent, 1))
-    epsilon, delta = facts.budget.epsilon or 0.0, facts.budget.delta or 0.0
-    noise = least_noise(epsilon, delta, facts.relation, batches, times, tuple(beside))
-    while True:
-        price = batch_price_for(noise, batches, records=facts.records, width=facts.coordinates)
-        (event,) = events_of(QueryKind.BATCH_GRADIENT, price, facts.relation)
-        events = (Repeated(event, times), *beside)
-        if guarantee_of(events, delta=delta, relation=facts.relation, unit=facts.unit).epsilon <= epsilon:
-            return PricedBatch(price)
-        noise *= 1 + SAFER
+    return PricedBatch(
+        _least_price(facts.budget, facts.relation, batches, times, tuple(beside), facts.records, facts.coordinates)
+    )
 
 
 @functools.lru_cache(maxsize=64)
-def least_noise(
-    epsilon: float, delta: float, relation: Relation, batches: Batches, times: int, beside: tuple[Event, ...]
-) -> Fraction:
-    """Return the least noise of a sum over a batch, in bounds on a record, within ε and δ beside other events."""
+def _least_price(
+    budget: Budget,
+    relation: Relation,
+    batches: Batches,
+    times: int,
+    beside: tuple[Event, ...],
+    records: int,
+    width: int,
+) -> BatchPrice:
+    # Cached, because a plan is made several times before it is run, and tiny rates take seconds to price.
     poisson = batches.sampling is Sampling.POISSON
     run = calibrate(
-        Budget(epsilon=epsilon, delta=delta),
+        budget,
         relation=relation,
         steps=times,
         sample_rate=batches.rate,
@@ -140,4 +140,10 @@ def least_noise(
         population=None if poisson else batches.population,
         beside=beside,
     )
-    return Fraction(run.noise)
+    noise, epsilon, delta = Fraction(run.noise), budget.epsilon or 0.0, budget.delta or 0.0
+    while True:
+        price = batch_price_for(noise, batches, records=records, width=width)
+        event = price.batches.event(price.bound, price.bits, "")
+        if compose([Repeated(event, times), *beside], relation).epsilon(delta) <= epsilon:
+            return price
+        noise *= 1 + SAFER
