@@ -28,6 +28,7 @@ from tacit.privacy.event import (
     Repeated,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    SoftmaxPerturbation,
     Votes,
 )
 
@@ -43,13 +44,14 @@ KINDS: dict[str, Callable[[Fraction], Event]] = {
     "bounded-range": lambda x: BoundedRange(x / 2),
     "discrete-gaussian": lambda x: DiscreteGaussian(1, 25 * x),
     "objective": lambda x: ObjectivePerturbation(x, 100, Fraction(1, 50), 1),
+    "softmax": lambda x: SoftmaxPerturbation(x, 100, Fraction(1, 50), 3),
     "poisson": lambda x: PoissonSampled(Gaussian(x, 2), TENTH),
     "poisson-laplace": lambda x: PoissonSampled(Laplace(x, 1), TENTH),
     "without": lambda x: SampledWithoutReplacement(Gaussian(x, 2), 1, 10),
     "selection": lambda x: RandomStopping(Pure(x / 20), NegativeBinomial(1, TENTH)),
 }
 # The loss distribution of these covers a family of mechanisms, which no single one attains k times.
-FAMILIES = ("bounded-range", "objective", "without", "selection")
+FAMILIES = ("bounded-range", "objective", "softmax", "without", "selection")
 
 
 def priced(name: str, events: list[Event], delta: float = DELTA) -> Price | None:
@@ -114,9 +116,9 @@ def test_gdp_is_exact_and_refuses_everything_else_by_name() -> None:
 
 
 def test_an_event_that_only_some_can_price_names_them() -> None:
-    two_signed = ObjectivePerturbation(1, 100, 1, 2)
-    with pytest.raises(AccountingError, match=r"basic, advanced, optimal, tcdp, rdp$"):
-        price("pld", [two_signed], delta=DELTA, relation="replace-one")
+    several = DiscreteGaussian(1, 100, coordinates=2)
+    with pytest.raises(AccountingError, match=r"basic, advanced, optimal, zcdp, tcdp, rdp$"):
+        price("pld", [several], delta=DELTA, relation="replace-one")
     drawn = SampledWithReplacement(DiscreteGaussian(1, 4), 2, 10)
     with pytest.raises(AccountingError, match=r"SampledWithReplacement\(DiscreteGaussian\).*no acc"):
         price("rdp", [drawn], delta=DELTA, relation="replace-one")

@@ -96,6 +96,14 @@ def test_at_delta_zero_pure_releases_add_up() -> None:
     assert best([Pure(1), Laplace(1, 2)], delta=0.0).epsilon == 1.5
 
 
+def test_pure_releases_never_cost_more_than_their_sum() -> None:
+    events = [Pure(Fraction(99, 200)), Pure(Fraction(1, 200))]
+    assert price("pld", events, delta=1e-6).epsilon > 0.5
+    assert best(events, delta=1e-6).epsilon == 0.5
+    counts = count_events(events)
+    assert delta_of_counts(counts, None, 0.5) == 0.0 < delta_of_counts(counts, None, math.nextafter(0.5, 0.0))
+
+
 def test_an_event_that_nobody_can_price_is_refused_by_name() -> None:
     drawn = SampledWithReplacement(DiscreteGaussian(1, 4), 2, 10)
     with pytest.raises(AccountingError, match="SampledWithReplacement"):

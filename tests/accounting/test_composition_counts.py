@@ -22,6 +22,7 @@ from tacit.privacy.event import (
     Repeated,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    SoftmaxPerturbation,
     Votes,
 )
 
@@ -35,6 +36,7 @@ LEAVES: tuple[Event, ...] = (
     BoundedRange(1),
     DiscreteGaussian(1, 4),
     ObjectivePerturbation(1, 4, 1, 1),
+    SoftmaxPerturbation(1, 4, 1, 3),
     PoissonSampled(Gaussian(1, 4), HALF),
     SampledWithoutReplacement(Gaussian(1, 4), 1, 2),
     SampledWithReplacement(Gaussian(1, 4), 1, 2),
@@ -130,7 +132,9 @@ def test_t28_samples_of_fixed_size_are_refused_outside_replace_one(event: Event,
         count_events([event], relation)
 
 
-@pytest.mark.parametrize("event", [PoissonSampled(Gaussian(1, 4), HALF), ObjectivePerturbation(1, 4, 1, 1)])
+@pytest.mark.parametrize(
+    "event", [PoissonSampled(Gaussian(1, 4), HALF), ObjectivePerturbation(1, 4, 1, 1), SoftmaxPerturbation(1, 4, 1, 3)]
+)
 def test_events_that_depend_on_the_relation_need_one(event: Event) -> None:
     with pytest.raises(AccountingError, match="relation"):
         count_events([event])

@@ -36,6 +36,7 @@ from tacit.privacy.event import (
     Repeated,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    SoftmaxPerturbation,
 )
 from tacit.privacy.relation import Relation
 
@@ -64,6 +65,9 @@ HALF = Fraction(1, 2)
         (ObjectivePerturbation(1, 4, 0, 1), ADD, ObjectivePair(0.0, 0.5, 1, c_add=0.0)),
         (ObjectivePerturbation(1, 4, 0, 1), REPLACE, ObjectivePair(0.0, 1.0, 1)),
         (ObjectivePerturbation(1, 4, 0, 2), ADD, ObjectivePair(0.0, 0.5, 2, c_add=0.0)),
+        (ObjectivePerturbation(1, 4, 0, 2), REPLACE, ObjectivePair(0.0, 1.0, 2)),
+        (SoftmaxPerturbation(1, 4, 0, 4), ADD, ObjectivePair(0.0, 0.5, 3, c_add=0.0)),
+        (SoftmaxPerturbation(1, 4, 0, 4), REPLACE, ObjectivePair(0.0, 1.0, 9)),
         (RandomStopping(Pure(1), NegativeBinomial(1, HALF)), None, RandomisedResponse(3.0)),
     ],
 )
@@ -75,7 +79,6 @@ def test_each_event_has_its_pair(event: Event, relation: Relation | None, pair: 
     ("event", "relation"),
     [
         (DiscreteGaussian(4, 9, coordinates=2), None),
-        (ObjectivePerturbation(1, 4, 0, 2), REPLACE),
         (PoissonSampled(DiscreteGaussian(1, 4), HALF), ADD),
         (SampledWithoutReplacement(DiscreteGaussian(1, 4), 1, 2), REPLACE),
         (SampledWithReplacement(DiscreteGaussian(1, 4), 1, 2), REPLACE),
@@ -111,6 +114,7 @@ def test_a_sampled_pair_of_numbers_is_amplified_for_its_relation() -> None:
         (SampledWithoutReplacement(Pure(1), 1, 2), REPLACE, PoissonPair(RandomisedResponse(1), 0.5)),
         (SampledWithReplacement(Pure(1), 1, 2), REPLACE, None),
         (ObjectivePerturbation(1, 4, 0, 1), ADD, None),
+        (SoftmaxPerturbation(1, 4, 0, 3), ADD, None),
         (RandomStopping(Pure(1), NegativeBinomial(1, HALF)), None, None),
     ],
 )

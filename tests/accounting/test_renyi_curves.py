@@ -22,6 +22,7 @@ from tacit.privacy.event import (
     Repeated,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    SoftmaxPerturbation,
     Votes,
 )
 from tacit.privacy.relation import Relation
@@ -99,9 +100,10 @@ def test_amplified_curves_are_never_above_their_base() -> None:
 
 
 def test_objective_perturbation_under_replace_one_costs_more() -> None:
-    for signs in (1, 2):
-        event = ObjectivePerturbation(1, 25, TENTH, signs)
+    events: list[Event] = [ObjectivePerturbation(1, 25, TENTH, signs) for signs in (1, 2)]
+    for event in (*events, SoftmaxPerturbation(1, 25, TENTH, 4)):
         assert value(event, 4.0, REPLACE) > value(event, 4.0, Relation.ZERO_OUT)
+        assert value(event, 4.0, REPLACE) >= value(events[0], 4.0, REPLACE)
 
 
 @pytest.mark.parametrize("law", [NegativeBinomial(1, TENTH), PoissonRuns(10)])

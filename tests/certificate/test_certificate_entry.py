@@ -12,9 +12,11 @@ from tacit.contract.plan import Penalty, Plan
 from tacit.contract.release import Release
 from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import matrix_design
-from tacit.design.response import Binary
+from tacit.design.response import Binary, Classes, Continuous, Response
 from tacit.documents.canonical_json import digest_of
 from tacit.errors import CertificateError
+from tacit.losses import classification, regression
+from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
@@ -118,3 +120,47 @@ def test_directions_are_listed_and_verified(relation: Relation) -> None:
         assert entry["sensitivity"]["squared"] == str(int(entry["sensitivity"]["bound"]) ** 2)
     assert document["total"]["mu"] is not None
     assert forged(document).check().consistent
+
+
+FORMS: dict[str, tuple[Loss, Response]] = {
+    "two signs": (regression.huber(0.5), Continuous.of("y", -1.0, 1.0)),
+    "classes": (classification.SOFTMAX, Classes.of("y", ("a", "b", "c"))),
+    "one sign": (classification.hinge(), Binary("y", (0, 1))),
+}
+
+
+def form_of(name: str, delta: float) -> Plan:
+    loss, response = FORMS[name]
+    design = matrix_design(["a", "b"], response, bounds=(0, 1), row_norm=None, intercept=True)
+    budget = Budget(epsilon=1.0, delta=delta)
+    facts = PublicFacts(design, 3000, Relation.REPLACE_ONE, "row", budget, Penalty(), loss)
+    return make_plan(facts, SolverOptions("objective-perturbation"))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_minimum_is_listed_and_verified(name: str, delta: float) -> None:
+    plan = form_of(name, delta)
+    document = Certificate.issue(Release(plan, np.zeros((3, plan.design.outputs)).squeeze())).document
+    (entry,) = document["events"]
+    assert entry["arithmetic"] == ("bounded-float" if delta else "real-number proof")
+    assert forged(document).check().consistent
+    alterations: list[tuple[str, str, Any, str]] = [
+        ("sensitivity", "ratio", "1/1000000", "does not follow"),
+        ("noise", "law", "none", "does not follow"),
+    ]
+    if name == "two signs" and delta:
+        alterations += [("sensitivity", "signs", "1", "does not follow"), ("sensitivity", "signs", None, "does not")]
+    if name == "classes":
+        alterations += [("sensitivity", "classes", "2", "does not follow"), ("sensitivity", "classes", "0", "classes")]
+    if not delta:
+        alterations += [("noise", "cover", "1/100000", "does not follow"), ("noise", "cover", "-1", "cover")]
+        alterations += [("sensitivity", "bound", "5", "does not follow"), ("noise", "bits", 51, "does not follow")]
+    for part, field, value, match in alterations:
+        stated = {key: it for key, it in {**entry[part], field: value}.items() if it is not None}
+        wrong = {**document, "events": [{**entry, part: stated}]}
+        with pytest.raises(CertificateError, match=match):
+            forged(wrong).check()
+    swapped = "real-number proof" if delta else "bounded-float"
+    with pytest.raises(CertificateError, match="fields"):
+        forged({**document, "events": [{**entry, "arithmetic": swapped}]}).check()

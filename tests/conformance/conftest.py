@@ -14,6 +14,7 @@ from tacit.contract.query import (
     DampedDirection,
     GradientNorm,
     GradientSum,
+    NoisyMinimum,
     PerturbedMinimum,
     Query,
     QueryKind,
@@ -27,7 +28,7 @@ from tacit.mechanisms.newton_direction import integer_curvature
 from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.rows.storage.store import Store
 
-NO_SUMS = frozenset({PerturbedMinimum, DampedDirection})
+NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection})
 """Minima and directions are no sums of records: their own tests take their place."""
 
 

@@ -23,6 +23,12 @@ from tacit.solvers.rules import TABLES
 
 ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
     "perturbed": (tacit.LogisticRegression, {"solver": "objective-perturbation"}),
+    "perturbed classes": (tacit.LogisticRegression, {"solver": "objective-perturbation", "classes": (0, 1, 2)}),
+    "perturbed hinge": (tacit.LinearSVC, {"solver": "objective-perturbation"}),
+    "perturbed response": (tacit.LinearRegression, {"solver": "objective-perturbation", "l2": 1e-4}),
+    "perturbed as in 2012": (tacit.HuberRegressor, {"solver": "objective-perturbation-kst", "scale": 0.1}),
+    "perturbed, pure": (tacit.LogisticRegression, {"solver": "objective-perturbation", "delta": 0}),
+    "output": (tacit.LogisticRegression, {"solver": "output-perturbation"}),
     "double noise": (tacit.LogisticRegression, {"solver": "double-noise-newton"}),
     "newton": (tacit.LogisticRegression, {"solver": "newton"}),
     "newton of counts": (tacit.PoissonRegressor, {"solver": "newton"}),
@@ -34,11 +40,12 @@ ROUTES: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 FACTS: dict[Any, dict[str, Any]] = {
     tacit.LogisticRegression: {"classes": (0, 1)},
+    tacit.LinearSVC: {"classes": (0, 1)},
     tacit.LinearRegression: {"y_bounds": (0, 1)},
     tacit.HuberRegressor: {"y_bounds": (0, 1)},
     tacit.PoissonRegressor: {"y_max": 4},
 }
-MECHANISMS = ("gaussian_sum", "newton_direction", "objective_perturbation")
+MECHANISMS = ("gaussian_sum", "newton_direction", "objective_perturbation", "output_perturbation")
 DRAWS = ("zeros", "down", "signs")
 RNG = np.random.default_rng(11)
 

@@ -18,7 +18,9 @@ NEWTON_FORMS = ("newton", "majorised-newton")
 RIGID: dict[str, list[dict[str, Any]]] = {
     "moments": [],
     "objective-perturbation": [{"max_passes": None}],
+    "objective-perturbation-kst": [{"max_passes": None}],
     "double-noise-newton": [{}],
+    "output-perturbation": [{"max_passes": None}],
 }
 """Solvers that take no penalty and no output, with what they need; moments are not for labels."""
 FREE: list[dict[str, Any]] = [

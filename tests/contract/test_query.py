@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -19,15 +20,18 @@ from tacit.contract.query import (
     GradientNorm,
     GradientSum,
     Measure,
+    NoisyMinimum,
     PerturbedMinimum,
     Query,
     QueryKind,
     ResidualSize,
     SecondMoments,
     Weights,
+    missing_for_perturbation,
 )
 from tacit.errors import SettingError
-from tacit.losses import classification, regression
+from tacit.losses import classification, poisson, regression
+from tacit.losses.loss import Code, Loss
 
 THETA, MATRIX = np.array([0.5, -1.0]), np.eye(2)
 VALID: dict[type, dict[str, Any]] = {
@@ -38,10 +42,11 @@ VALID: dict[type, dict[str, Any]] = {
     ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
     GradientNorm: {"theta": THETA, "row_bound": 1.0, "cap": 1.0, "matrix": MATRIX, "loss": regression.SQUARED},
     PerturbedMinimum: {"clip": 1.0, "matrix": MATRIX},
+    NoisyMinimum: {"clip": 1.0, "ridge": 1.0, "matrix": MATRIX},
     DampedDirection: {"theta": THETA, "gradient": THETA, "damping": 1.0, "row_bound": 1.0, "matrix": MATRIX},
     CurvatureTrace: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX},
 }
-POSITIVE = {"clip", "row_bound", "cap", "damping"}
+POSITIVE = {"clip", "row_bound", "cap", "damping", "ridge"}
 NUMBERS = {"lowest", "highest", "start"}
 
 
@@ -128,9 +133,46 @@ def test_weights_and_theta_go_together() -> None:
         SecondMoments(1.0, weights=Weights.CURVATURE)
 
 
-def test_the_objective_is_perturbed_for_the_logistic_loss_alone() -> None:
-    with pytest.raises(SettingError, match="logistic"):
-        PerturbedMinimum(1.0, loss=regression.SQUARED)
+@pytest.mark.parametrize(
+    ("loss", "missing"),
+    [
+        (regression.SQUARED, "slope is not bounded"),
+        (Loss("hinge", Code.HINGE, 1.0, math.inf, (0.0, 0.0), one_signed=True), "slope jumps"),
+        (Loss("pinball", Code.PINBALL, 1.0, math.inf, (0.5, 0.0)), "slope jumps"),
+        (regression.huber(1.0, relative=True), "scale is found in the records"),
+        (poisson.loss(2.0, 5.0), "error of its computed gradient is not proven"),
+        (Loss("unclipped-poisson", Code.POISSON, math.inf, math.inf), "slope is not bounded"),
+        (classification.weighted_logistic(0.1), "error of its computed gradient is not proven"),
+    ],
+)
+def test_a_loss_is_refused_by_the_property_that_it_misses(loss: Loss, missing: str) -> None:
+    for query in (partial(PerturbedMinimum, 1.0), partial(NoisyMinimum, 1.0, 1.0)):
+        with pytest.raises(SettingError, match=missing):
+            query(loss=loss)
+    assert missing_for_perturbation(classification.hinge()) is None
+
+
+def test_several_classes_go_with_the_softmax_loss() -> None:
+    for query in (partial(PerturbedMinimum, 1.0), partial(NoisyMinimum, 1.0, 1.0)):
+        assert query(loss=classification.SOFTMAX, classes=3).classes == 3
+        for wrong in ({"classes": 2}, {"loss": classification.SOFTMAX}):
+            with pytest.raises(SettingError, match="softmax"):
+                query(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("loss", "missing"),
+    [
+        (regression.SQUARED, "slope is not bounded"),
+        (regression.huber(1.0, relative=True), "scale is found in the records"),
+        (classification.weighted_logistic(0.1), "not proven"),
+    ],
+)
+def test_a_noisy_minimum_names_the_property_that_a_loss_misses(loss: Loss, missing: str) -> None:
+    with pytest.raises(SettingError, match=missing):
+        NoisyMinimum(1.0, 1.0, loss=loss)
+    with pytest.raises(SettingError, match="softmax"):
+        NoisyMinimum(1.0, 1.0, classes=3)
 
 
 def test_counts_have_an_interval_for_every_column() -> None:

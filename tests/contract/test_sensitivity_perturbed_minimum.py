@@ -36,7 +36,7 @@ def test_the_ridge_keeps_the_ratio_in_exact_rationals(price: MinimumPrice, clip:
 
 @given(price=prices(), records=st.integers(1, 10**8), width=st.integers(1, 300))
 def test_every_number_is_at_least_what_the_proof_needs(price: MinimumPrice, records: int, width: int) -> None:
-    found = Accuracy.of(price, records=records, width=width, smoothness=0.25)
+    found = Accuracy.of(price, classification.LOGISTIC, records=records, width=width)
     ridge = Fraction(1, 4) / price.ratio
     reach, error, u = Fraction(found.radius), Fraction(found.error), Fraction(1, 2**53)
     pull_squared = Fraction(FARTHEST * 2**price.bits, price.bound) ** 2 * width
@@ -59,9 +59,9 @@ def test_every_number_is_at_least_what_the_proof_needs(price: MinimumPrice, reco
 
 
 def test_more_records_and_columns_are_harder() -> None:
-    few = Accuracy.of(PRICE, records=100, width=3, smoothness=0.25)
-    many = Accuracy.of(PRICE, records=10**6, width=3, smoothness=0.25)
-    wide = Accuracy.of(PRICE, records=100, width=30, smoothness=0.25)
+    few = Accuracy.of(PRICE, classification.LOGISTIC, records=100, width=3)
+    many = Accuracy.of(PRICE, classification.LOGISTIC, records=10**6, width=3)
+    wide = Accuracy.of(PRICE, classification.LOGISTIC, records=100, width=30)
     assert few.drift < many.drift
     assert few.drift < wide.drift
     assert few.drift < 1e-9

@@ -44,7 +44,7 @@ def test_a_batch_is_not_answered_at_a_full_step() -> None:
 
 def test_without_noise_there_are_no_batches() -> None:
     plan = make_plan(facts(n=500, d=WIDTH - 1, budget=Budget(epsilon=np.inf)), SolverOptions("stochastic"))
-    with pytest.raises(SettingError, match="prices of their own"):
+    with pytest.raises(SettingError, match="of its own kind"):
         OpenGate(plan, responder(private=False)).ask(BATCH)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tacit.errors import CertificateError
+from tacit.ledger import joint_certificate
 from tacit.ledger.joint_certificate import LAWFUL, JointCertificate
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
@@ -71,3 +72,13 @@ def test_a_pure_total_is_exact() -> None:
     found = ledger.certificate().rederive()
     assert (found.epsilon, found.delta, found.mu) == (0.30000000000000004, 0.0, None)
     assert Fraction(found.epsilon) >= Fraction(3, 10)
+
+
+def test_more_events_than_can_be_priced_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint_certificate, "MOST_PRICED", 3)
+    ledger = Ledger(budget=Budget(epsilon=3, delta=1e-6), law="rdp")
+    for scale in (100, 101, 102, 102, 103):
+        assert ledger.guarantee() is None or ledger.certificate().check()
+        ledger.reserve([Laplace(1, scale)], relation="replace-one", unit="row")
+    with pytest.raises(CertificateError, match="more than 3 different events"):
+        ledger.certificate()

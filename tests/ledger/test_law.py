@@ -1,5 +1,7 @@
 """The laws of a ledger: what each takes, what is left under it, and that it never changes."""
 
+import os
+import signal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -228,3 +230,28 @@ def test_a_cost_below_that_of_the_events_is_refused(law: str) -> None:
 def test_the_order_is_a_function_of_the_budget() -> None:
     assert law_of(BUDGET, "rdp", None) == law_of(BUDGET, "rdp", None)
     assert law_of(Budget(epsilon=1, delta=1e-6), "rdp", None)[1].order == 22.0
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_t44_a_charge_outlives_the_process_that_made_it(law: str, tmp_path: Path) -> None:
+    ledger = begun(law, tmp_path / "a.ledger")
+    child = os.fork()
+    if child == 0:
+        try:
+            ledger.reserve([EVENTS[law]], **SETTINGS)
+        finally:
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    again = Ledger(tmp_path / "a.ledger")
+    assert again.verify().charges == 1
+    assert [charge.cost for charge in again.charges()] == [again.price([EVENTS[law]], "replace-one")]
+    assert again.certificate().check().statement
+
+
+def test_what_delta_alone_allows_is_left_in_mu() -> None:
+    ledger = Ledger(budget=Budget(epsilon=0.01, delta=0.1), law="zcdp")
+    status = ledger.status()
+    assert status.left is None
+    assert status.remaining is not None
+    assert str(status).startswith("about μ = ")
+    ledger.reserve([Gaussian(Fraction(status.remaining.mu or 0) ** 2, 1)], **SETTINGS)

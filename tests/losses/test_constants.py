@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
-from tacit.losses.constants import efficiency, expected_square, influence, self_concordance
+from tacit.losses.constants import efficiency, expected_square, influence, largest_at_zero, self_concordance
 from tacit.losses.loss import Code, Loss
 
 ROW_BOUND = 1.7
@@ -154,3 +154,24 @@ def test_influence_on_the_estimate_and_refusals() -> None:
         influence(classification.LOGISTIC, math.inf)
     with pytest.raises(SettingError, match="above 0"):
         efficiency(0.0)
+
+
+@pytest.mark.parametrize(
+    ("loss", "classes", "values"),
+    [
+        (classification.LOGISTIC, 1, [math.log(2)]),
+        (classification.SOFTMAX, 5, [math.log(5)]),
+        (classification.hinge(0.5), 1, [1.0]),
+        (classification.hinge(3.0), 1, [16 / 12]),
+        (regression.huber(2.0), 1, [0.5]),
+        (regression.huber(0.25), 1, [0.25 - 0.03125]),
+        (regression.pinball(0.8, 0.1), 1, [0.8, 0.2]),
+    ],
+)
+def test_no_loss_at_margin_zero_is_larger(loss: Loss, classes: int, values: list[float]) -> None:
+    """Values at the labels or at responses of ±1, where they are largest; the bound is within a tenth of them."""
+    bound = largest_at_zero(loss, classes)
+    assert max(values) <= bound * (1 + 1e-15)
+    assert bound <= 1.11 * max(values)
+    with pytest.raises(SettingError, match="no known bound"):
+        largest_at_zero(regression.SQUARED)

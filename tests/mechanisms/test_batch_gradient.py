@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tacit.accounting import compose
-from tacit.contract.batches import Batches, Sampling
+from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.query import BatchGradientSum, GradientSum, QueryKind
-from tacit.contract.sensitivity import BatchPrice, Price, events_of
+from tacit.contract.sensitivity import Price, events_of
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import SettingError

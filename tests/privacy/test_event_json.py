@@ -26,6 +26,7 @@ from tacit.privacy.event import (
     Repeated,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    SoftmaxPerturbation,
     Votes,
 )
 from tacit.privacy.event_json import from_json, to_json
@@ -40,6 +41,7 @@ EVENTS: tuple[Event, ...] = (
     BoundedRange(2),
     DiscreteGaussian(3, 10, coordinates=4),
     ObjectivePerturbation(1, 16, Fraction(1, 40), 2),
+    SoftmaxPerturbation(2, 16, Fraction(1, 40), 5),
     Votes(1600, queries=3),
     PoissonSampled(Gaussian(1, 1), Fraction(1, 100)),
     SampledWithoutReplacement(Gaussian(4, 1), 10, 1000),

@@ -1,16 +1,22 @@
 """Pictures of an account: written whole, the same every time, honest about the forecast."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from tacit.accounting.composition import compose
 from tacit.accounting.training_run import Run
 from tacit.errors import FileError, SettingError
+from tacit.privacy.event import Approximate, Event, Gaussian, Laplace, Pure
 from tacit.privacy.relation import Relation
 from tacit.report.account import Account, account_of
-from tacit.report.account_pictures import account_picture
+from tacit.report.account_pictures import account_picture, composition_picture
+from tacit.report.coefficients import plot
+
+LEAK = Approximate(1, Fraction(1, 10))
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +93,20 @@ def test_other_kinds_are_refused(tmp_path: Path, whole: Account) -> None:
     with pytest.raises(FileError, match="cannot be written"):
         account_picture(whole, tmp_path / "nowhere" / "a.png", "loss")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("events", [[], [Laplace(1, 10), Gaussian(1, 9)], [Gaussian(1, 4)], [Pure(1)], [LEAK]])
+def test_a_composition_is_drawn(tmp_path: Path, events: list[Event]) -> None:
+    plot(compose(events), tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    for words in ("Privacy profile", "What an attacker can do", "Privacy-loss distribution", "Rényi divergence"):
+        assert f"<!-- {words}" in text
+    assert "steps" not in text
+
+
+def test_one_panel_of_a_composition(tmp_path: Path) -> None:
+    found = composition_picture(compose([Laplace(1, 10)], "zero-out"), tmp_path / "a.svg", "renyi", delta=1e-9)
+    assert len(found.axes) == 1
+    assert "1e-09, zero-out" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    with pytest.raises(SettingError, match="picture must be one of"):
+        composition_picture(compose([]), picture="steps")

@@ -15,6 +15,8 @@ from tacit.documents.canonical_json import canonical, digest_of
 from tacit.estimators.settings import check_settings
 from tacit.formula.formula import design_from_formula
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
+from tacit.privacy.budget import Guarantee
+from tacit.privacy.relation import Relation
 from tacit.report import statements
 from tacit.report.statements import certificate_table, forecast_line, plan_document, plan_headline, plan_table, promise
 from tacit.schema.schema import Schema
@@ -107,6 +109,25 @@ def test_a_large_epsilon_stays_a_power() -> None:
 def test_factors_are_rounded_up(epsilon: float) -> None:
     factor = float(statements._factor(epsilon))
     assert math.exp(epsilon) <= factor <= math.exp(epsilon) * 1.01
+
+
+def test_a_pure_promise_has_no_rest() -> None:
+    pure = Guarantee(Relation.ZERO_OUT, "row", 1.0, 0.0, None)
+    assert statements.odds_of(pure, several=False).endswith("at most 2.72 times as likely")
+    assert "plus a probability of 1e-06" in statements.odds_of(replace(pure, delta=1e-6), several=False)
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "noise", "words"),
+    [
+        ({"squared": "4"}, {"variance": "36"}, "3"),
+        ({"squared": "4"}, {"scale": "3"}, "1.5"),
+        ({"bound": "7"}, {"scale": "2"}, "0.2857"),
+        ({"squared": "0"}, {"variance": "1"}, "inf"),
+    ],
+)
+def test_noise_multipliers_are_rounded_down(sensitivity: dict[str, str], noise: dict[str, str], words: str) -> None:
+    assert statements.noise_multiplier(sensitivity, noise) == words
 
 
 def test_events_are_tabled() -> None:

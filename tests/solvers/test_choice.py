@@ -33,7 +33,12 @@ from tacit.solvers.whitened_gradient import WhitenedGradient
 
 NEWTON_FORMS = ("newton", "majorised-newton")
 
-FACTORS = {("gradient", "replace-one"): 4, ("second-moments", "replace-one"): 2, ("sandwich", "replace-one"): 2}
+FACTORS = {
+    ("gradient", "replace-one"): 4,
+    ("noisy-minimum", "replace-one"): 4,
+    ("second-moments", "replace-one"): 2,
+    ("sandwich", "replace-one"): 2,
+}
 """Squared sensitivity over the squared bound (THEORY); 1 for the other relations."""
 
 
@@ -115,7 +120,7 @@ def test_t34_the_budget_is_never_exceeded(
         assert step.price is not None
         assert 0 <= step.price.bits <= 52
         # A direction is no sum over records, and a minimum is found from sums of two words.
-        if step.kind not in {QueryKind.DIRECTION, QueryKind.MINIMUM}:
+        if step.kind not in {QueryKind.DIRECTION, QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM}:
             assert step.price.bound * n <= 2**61
 
 
@@ -313,8 +318,8 @@ def test_a_pure_budget_without_a_pure_solver_is_refused_before_a_record_is_read(
     broken = np.full((100, 2), np.nan)
     with pytest.raises(SettingError, match="delta=0"):
         tacit.LogisticRegression(epsilon=1.0, delta=0, bounds=(0, 1)).fit(broken, np.zeros(100))
-    with pytest.raises(SettingError, match="delta=0"):
-        tacit.GaussianMean(epsilon=1.0, delta=0, bounds=(0, 1)).fit(broken)
+    with pytest.raises(SettingError, match="search for bounds needs Gaussian noise, which delta=0"):
+        tacit.GaussianMean(epsilon=1.0, delta=0, bounds="private").fit(broken)
 
 
 def test_an_unknown_solver_is_refused() -> None:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.certificate.certificate import Certificate
+from tacit.errors import CertificateError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.solvers.mean import Mean
 
@@ -34,3 +36,37 @@ def test_without_noise_mean_and_covariance_are_exact() -> None:
     model = tacit.GaussianMean(epsilon=np.inf, bounds=(-2, 2)).fit(X)
     np.testing.assert_allclose(model.mean_, X.mean(axis=0), atol=1e-9)
     np.testing.assert_allclose(np.asarray(model.covariance_), np.cov(X.T, bias=True), atol=1e-7)
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
+def test_a_pure_mean_is_one_sum_with_laplace_noise(relation: str) -> None:
+    """The noise of a coordinate has deviation √2·Δ·d / (n ε) of half a bound's width: 12 of them, below 1e-6."""
+    model = tacit.GaussianMean(epsilon=1.0, delta=0, bounds=(-1, 1), relation=relation, random_state=1)
+    plan = model.set_params(n_at_least=15_000 if relation == "add-remove" else None).fit(X).plan_
+    assert plan.solver.name == "mean"
+    assert plan.budget.is_pure
+    found = plan.guarantee()
+    assert (found.epsilon, found.delta, found.mu) == (1.0, 0.0, None)
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0), atol=12 * np.sqrt(2) * 2 * 3 / len(X))
+
+
+def test_a_pure_mean_takes_no_other_solver() -> None:
+    with pytest.raises(SettingError, match="With delta=0 a mean is one sum"):
+        tacit.GaussianMean(epsilon=1.0, delta=0, bounds=(-1, 1), solver="newton").plan(1000, 2)
+
+
+def test_the_certificate_of_a_pure_mean_holds_and_cannot_be_altered() -> None:
+    certificate = tacit.GaussianMean(epsilon=0.5, delta=0, bounds=(-1, 1)).fit(X.copy()).certificate_
+    assert "(ε = 0.5, δ = 0)" in certificate.check().statement
+    (entry,) = certificate.document["events"]
+    assert (entry["noise"]["law"], entry["sensitivity"]["width"], entry["arithmetic"]) == (
+        "discrete laplace",
+        "3",
+        "exact",
+    )
+    for place, name, value in (("sensitivity", "width", "1"), ("noise", "bits", 20), ("sensitivity", "bound", "7")):
+        document = certificate.document
+        document["events"][0][place][name] = value
+        del document["digest"], document["signature"]
+        with pytest.raises(CertificateError, match="does not follow"):
+            Certificate.made(document).check()

@@ -15,7 +15,7 @@ from tacit.design.attached_columns import AttachedColumns, Offset, Unit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
-from tacit.losses import classification
+from tacit.losses import poisson, regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.relation import Relation
@@ -117,9 +117,10 @@ def test_private_bounds_and_intervals_are_refused() -> None:
     ("changes", "match"),
     [
         ({"relation": Relation.ADD_REMOVE}, "public n"),
-        ({"penalty": Penalty(l2=1.0)}, "ridge of its own"),
-        ({"penalty": Penalty(radius=1.0)}, "ridge of its own"),
-        ({"loss": classification.SOFTMAX}, "two classes"),
+        ({"penalty": Penalty(radius=1.0)}, "no prior_mean, radius"),
+        ({"penalty": Penalty(l2=1.0, prior_mean=(0.0,) * 4)}, "no prior_mean, radius"),
+        ({"loss": poisson.loss(2.0, 5.0)}, "not for the poisson loss: the error of its computed gradient"),
+        ({"loss": regression.huber(1.0, relative=True)}, "its scale is found in the records: declare it"),
     ],
 )
 def test_facts_that_have_no_proof_are_refused(changes: dict[str, Any], match: str) -> None:

@@ -10,10 +10,9 @@ from dp_accounting.pld import PLDAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.contract.batches import Batches, Sampling
+from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.plan import Penalty, Plan, Purpose
 from tacit.contract.query import QueryKind
-from tacit.contract.sensitivity import BatchPrice
 from tacit.design.design import matrix_design
 from tacit.errors import BudgetError, InputError, PassesError, SettingError
 from tacit.privacy.budget import Budget

@@ -6,6 +6,7 @@ Rényi curve and the sum of the epsilons take over. Proof: ``proofs/accounting/b
 
 import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from tacit.accounting import gaussian, pld
 from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
@@ -44,8 +45,8 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     """Return the smallest safe price of counted events; see `best`."""
     if total_mu_squared(counts) is not None:
         return ACCOUNTANTS["gdp"].price_counts(counts, relation, delta)
-    pure = total_pure(counts) if delta == 0.0 else None
-    if pure is not None:
+    pure = total_pure(counts)
+    if pure is not None and delta == 0.0:
         return Price("basic", float_up(pure), delta, relation)
     note, found = "", []
     try:
@@ -53,6 +54,8 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     except AccountingError as error:
         note = str(error)
     else:
+        if pure is not None and float_up(pure) < first.epsilon:
+            return Price("basic", float_up(pure), delta, relation, lower=min(first.lower, float_up(pure)))
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         # Where the pairs are not attained the lower bound says nothing about the bracket's width.
         wide = not narrow and (pairs_of(counts, relation) == pairs_of(counts, relation, attained=True))
@@ -78,7 +81,8 @@ def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: flo
     square = total_mu_squared(counts)
     if square is not None:
         return gaussian.delta(epsilon, root_up(square))
-    if math.isinf(epsilon):
+    pure = total_pure(counts)
+    if math.isinf(epsilon) or (pure is not None and pure <= Fraction(epsilon)):
         return 0.0
     candidates = [1.0]
     items = pairs_of(counts, relation)

@@ -23,7 +23,11 @@ from tacit.privacy.event_fields import LARGEST_BITS
 from tacit.privacy.relation import Relation
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from tacit.accounting.accountants import Price
+    from tacit.accounting.composition_curves import LossArrays
+    from tacit.accounting.rounding import Floats
 
 EventCounts: TypeAlias = tuple[tuple[Event, int], ...]
 Sampled: TypeAlias = PoissonSampled | kinds.SampledWithoutReplacement | kinds.SampledWithReplacement
@@ -79,6 +83,46 @@ class Composition:
         from tacit.accounting.best_epsilon import delta_of_counts
 
         return delta_of_counts(self.counts, self.relation, epsilon)
+
+    @property
+    def releases(self) -> EventCounts:
+        """The counted events; Gaussian ones alone are one with their exact total, rounded up where that is long."""
+        return self.counts if self.square is None else (((_gaussian(self.square), 1),) if self.square else ())
+
+    def loss_distribution(
+        self, direction: str = "remove", *, bound: str = "upper", smallest_delta: float = 1e-9
+    ) -> LossArrays:
+        """Return the privacy-loss distribution as arrays: losses, masses, and the mass of an infinite loss.
+
+        `direction` is "remove" or "add", `bound` "upper" or "lower"; tails below about `smallest_delta` are cut.
+        """
+        from tacit.accounting.composition_curves import loss_distribution
+
+        return loss_distribution(self, direction, bound=bound, smallest_delta=smallest_delta)
+
+    def delta_curve(self, epsilons: ArrayLike) -> Floats:
+        """Return delta at each of many epsilons, rounded up."""
+        from tacit.accounting.composition_curves import delta_curve
+
+        return delta_curve(self, epsilons)
+
+    def epsilon_curve(self, deltas: ArrayLike) -> Floats:
+        """Return the smallest safe epsilon at each of many deltas, rounded up."""
+        from tacit.accounting.composition_curves import epsilon_curve
+
+        return epsilon_curve(self, deltas)
+
+    def trade_off_curve(self, false_alarms: ArrayLike) -> Floats:
+        """Return the least rate of misses of any attack at each rate of false alarms, rounded down."""
+        from tacit.accounting.composition_curves import trade_off_curve
+
+        return trade_off_curve(self, false_alarms)
+
+    def renyi_curve(self, orders: ArrayLike) -> Floats:
+        """Return the Rényi divergence at each order, in the worse direction, rounded up."""
+        from tacit.accounting.composition_curves import renyi_curve
+
+        return renyi_curve(self, orders)
 
     def price(self, delta: float) -> Price:
         """Return the epsilon at delta with the accountant it comes from."""
@@ -232,7 +276,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
             yield from _unfold_release(kinds.Pure(event.epsilon), times, relation)
         case kinds.Pure(epsilon=0) | kinds.BoundedRange(eta=0) | kinds.DiscreteGaussian(squared_sensitivity=0):
             return
-        case kinds.ObjectivePerturbation() if relation is None:
+        case kinds.ObjectivePerturbation() | kinds.SoftmaxPerturbation() if relation is None:
             why = 'its facts are those of one record; pass relation="replace-one" or another'
             raise AccountingError(f"objective perturbation has no price without a relation, because {why}")
         case (
@@ -241,6 +285,7 @@ def _unfold_release(event: Event, times: int, relation: Relation | None) -> Iter
             | kinds.BoundedRange()
             | kinds.DiscreteGaussian()
             | kinds.ObjectivePerturbation()
+            | kinds.SoftmaxPerturbation()
         ):
             yield replace(event, label=""), times
         case _:

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 
 from tacit.accounting.composition import EventCounts, pure_epsilon
-from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
+from tacit.accounting.objective_perturbation import jacobian_term, objective_mu, vertices
 from tacit.accounting.pld.pairs import bounded_loss, gaussian
 from tacit.accounting.pld.pairs.pair import LARGEST_RATE, FixedSizePair, GridTooLong, Pair, PoissonPair
 from tacit.accounting.renyi_curves import own_pair
@@ -83,7 +83,7 @@ def _pair_of(event: kinds.Event, relation: Relation | None) -> Pair | None:
             pair = _sampled(event, None)
         case kinds.SampledWithReplacement():
             pair = with_replacement_profile(event)
-        case kinds.ObjectivePerturbation():
+        case kinds.ObjectivePerturbation() | kinds.SoftmaxPerturbation():
             pair = None if relation is None else _objective(event, relation)
         case kinds.Gaussian():
             pair = gaussian.GaussianPair(root_up(event.mu_squared))
@@ -121,9 +121,6 @@ def _sampled(event: kinds.PoissonSampled | kinds.SampledWithoutReplacement, rela
     return None if own is None else bounded_loss.RandomisedResponse(*own)
 
 
-def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> Pair | None:
-    c, mu = jacobian_term(event), objective_mu(event, relation)
-    if relation is Relation.REPLACE_ONE:
-        # For two signs no dominating loss is proven; the Rényi curve of a group of two is.
-        return gaussian.ObjectivePerturbation(c, mu, 1) if event.signs == 1 else None
-    return gaussian.ObjectivePerturbation(c, mu, 1 if event.signs == 1 else 2, c_add=0.0)
+def _objective(event: kinds.PerturbedObjective, relation: Relation) -> Pair:
+    c, mu, count = jacobian_term(event), objective_mu(event, relation), vertices(event, relation)
+    return gaussian.ObjectivePerturbation(c, mu, count, c_add=None if relation is Relation.REPLACE_ONE else 0.0)

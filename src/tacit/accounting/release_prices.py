@@ -77,7 +77,7 @@ def epsilon_at(event: kinds.Event, relation: Relation | None, delta: float) -> f
             epsilon = gaussian.epsilon(root_up(event.mu_squared), delta)
         case kinds.DiscreteGaussian():
             epsilon = conversion.zcdp_to_epsilon(float_up(event.mu_squared / 2), delta)
-        case kinds.ObjectivePerturbation() if relation is not None:
+        case kinds.ObjectivePerturbation() | kinds.SoftmaxPerturbation() if relation is not None:
             epsilon = objective_epsilon(event, relation, delta)
     return epsilon
 

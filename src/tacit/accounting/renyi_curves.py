@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.accounting.classical import RatedSample, amplified
 from tacit.accounting.composition import EventCounts, Sampled, count_events, pure_epsilon
-from tacit.accounting.objective_perturbation import jacobian_term, objective_mu
+from tacit.accounting.objective_perturbation import jacobian_term, objective_mu, vertices
 from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi import selection, subsampling
 from tacit.accounting.renyi.curve import Curve
@@ -39,7 +39,7 @@ def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None
     """Return the curve of one counted release, in both directions under the relation, or None."""
     found: LeakyCurve | None
     match event:
-        case kinds.ObjectivePerturbation() if relation is not None:
+        case kinds.ObjectivePerturbation() | kinds.SoftmaxPerturbation() if relation is not None:
             found = _objective(event, relation)
         case kinds.PoissonSampled():
             found = None if relation is None else _sampled(event, relation)
@@ -131,15 +131,11 @@ def without_leak(delta: float, leak: float) -> float:
     return max((delta - leak) / (1.0 - leak) * (1.0 - _LEAK_SLACK), 0.0) if leak < 1.0 else 0.0
 
 
-def _objective(event: kinds.ObjectivePerturbation, relation: Relation) -> LeakyCurve:
-    determinant = jacobian_term(event)
-    if event.signs == 1:
-        mu = objective_mu(event, relation)
+def _objective(event: kinds.PerturbedObjective, relation: Relation) -> LeakyCurve:
+    determinant, mu, count = jacobian_term(event), objective_mu(event, relation), vertices(event, relation)
+    if count == 1:
         return LeakyCurve(partial(curves.one_signed_objective, determinant=determinant, mu=mu))
-    mu = objective_mu(event, Relation.ADD_REMOVE)
-    curve: Curve = partial(curves.two_signed_objective, determinant=determinant, mu=mu)
-    # Replacing is removing and adding.
-    return LeakyCurve(curves.group(curve, 2) if relation is Relation.REPLACE_ONE else curve)
+    return LeakyCurve(partial(curves.two_signed_objective, determinant=determinant, mu=mu, vertices=count))
 
 
 def _sampled(event: RatedSample, relation: Relation | None) -> LeakyCurve | None:

@@ -18,17 +18,30 @@ from importlib import metadata
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
-from tacit.contract.batches import Batches, Sampling
+from tacit.certificate.batch_entry import read_batch_price, stated_batches
+from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
-from tacit.contract.sensitivity import LARGEST_BITS, AnyPrice, BatchPrice, MinimumPrice, Price, events_of
+from tacit.contract.sensitivity import (
+    LARGEST_BITS,
+    AnyPrice,
+    GammaPrice,
+    LaplacePrice,
+    MinimumPrice,
+    Price,
+    PurePrice,
+    SoftmaxPrice,
+    TwoSignedPrice,
+    events_of,
+    squared_sensitivity,
+)
 from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
 from tacit.documents.signature import TOLERANCE, Document, require_total
-from tacit.errors import BudgetError, CertificateError, SettingError
+from tacit.errors import BudgetError
 from tacit.privacy import event_json as events
 from tacit.privacy.budget import Budget, Guarantee
-from tacit.privacy.event import Composed, Event, Gaussian, ObjectivePerturbation, Repeated
+from tacit.privacy.event import Composed, Event, Repeated
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-certificate/2"
@@ -62,10 +75,17 @@ LARGEST_COUNT = 2**63
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
 _RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
 _PRICE = (fields_of("bound:str squared:str"), fields_of("law:str bits:int variance:str"))
-"""Sensitivity and noise of an answer; a perturbed minimum, or a sum over a batch, adds fields."""
+"""Sensitivity and noise of an answer; that of a perturbed minimum adds the fields of `_DRIFT`."""
 _DRIFT = (fields_of("ratio:str drift:str"), fields_of("drift_bits:int"))
-_BATCHES = (fields_of("sampling:str sample:str population:str"), fields_of(""))
-_FURTHER = {QueryKind.MINIMUM: _DRIFT, QueryKind.BATCH_GRADIENT: _BATCHES}
+_GAMMA = fields_of("law:str bits:int scale:str")
+"""Noise of Gamma norm, which is proven over the reals."""
+_LAPLACE = (fields_of("bound:str squared:str width:str"), _GAMMA)
+"""Sensitivity and noise of a sum with discrete Laplace noise."""
+_LAPLACE_LAW = "discrete laplace"
+_PURE = (fields_of("bound:str ratio:str classes:str"), fields_of("law:str bits:int scale:str cover:str"))
+"""Sensitivity and noise of a perturbed minimum with δ = 0."""
+REAL, BOUNDED, EXACT = "real-number proof", "bounded-float", "exact"
+_CLASSES = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _FACT = fields_of("name:str value:object source:str")
 _ENTRY = fields_of(
     "query:str label:str times:int size:int arithmetic:str event:dict|None sensitivity:dict|None noise:dict|None"
@@ -99,9 +119,9 @@ class Certificate(Document):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
             require_fields(entry, _ENTRY, f"event {number}")
-        for kind in _FURTHER:
+        for kind, name in NAMES.items():
             times = sum(entry["query"] == kind for entry in document["events"])
-            require(times <= MOST_PERTURBED, f"there are more than {MOST_PERTURBED} entries of {NAMES[kind]}")
+            require(times <= MOST_PERTURBED, f"there are more than {MOST_PERTURBED} entries of {name}")
 
     @classmethod
     def issue(
@@ -184,31 +204,54 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     """Everything the certificate says of one step, derived from the few facts that fix it."""
     times, price = int(step.times), step.price
     # Answers computed in floats have their proven error inside the sensitivity.
-    exact = step.kind not in (QueryKind.MINIMUM, QueryKind.DIRECTION)
+    exact = step.kind not in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION}
+    arithmetic = REAL if isinstance(price, GammaPrice | PurePrice) else EXACT if exact else BOUNDED
     entry: dict[str, Any] = {
         "query": str(step.kind),
         "label": step.label,
         "times": times,
         "size": int(step.size),
-        "arithmetic": "exact" if exact else "bounded-float",
+        "arithmetic": arithmetic,
     }
     if price is None:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    # Of a sum over a batch it is the sensitivity to the records of the batch.
-    first = found[0].inner()[0] if isinstance(price, BatchPrice) else found[0]
-    squared = first.squared_sensitivity if isinstance(first, Gaussian | ObjectivePerturbation) else None
+    sensitivity, noise = _numbers_of(price, step, relation)
+    return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
+
+
+def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Sensitivity and noise of an answer, as the certificate states them."""
+    noise: dict[str, Any]
+    if isinstance(price, PurePrice):
+        noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
+        stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
+        return stated, {**noise, "cover": str(price.cover)}
+    # A perturbed minimum's event holds one record's own gradient, and a batch's what a record of the batch changes.
+    if isinstance(price, MinimumPrice):
+        squared = price.bound**2
+    elif isinstance(price, BatchPrice):
+        squared = price.batches.squared_factor * price.bound**2
+    else:
+        squared = squared_sensitivity(step.kind, price.bound, relation, step.size)
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
     if isinstance(price, BatchPrice):
-        drawn = price.batches
-        numbers = {"sample": str(drawn.sample), "population": str(drawn.population)}
-        sensitivity |= {"sampling": str(drawn.sampling), **numbers}
-    noise: dict[str, Any] = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
+        sensitivity |= stated_batches(price.batches)
+    noise = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
+    if isinstance(price, GammaPrice):
+        noise = {"law": "gamma norm rounded to integers", "bits": price.bits, "scale": str(2**price.bits)}
+    if isinstance(price, LaplacePrice):
+        sensitivity["width"] = str(price.width)
+        noise = {"law": _LAPLACE_LAW, "bits": price.bits, "scale": str(2**price.bits)}
     if isinstance(price, MinimumPrice):
         sensitivity |= {"ratio": str(price.ratio), "drift": str(price.drift.bound)}
         noise["drift_bits"] = price.drift.bits
-    return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
+    if isinstance(price, TwoSignedPrice):
+        sensitivity["signs"] = "2"
+    if isinstance(price, SoftmaxPrice):
+        sensitivity["classes"] = str(price.classes)
+    return sensitivity, noise
 
 
 def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
@@ -227,33 +270,46 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
+    perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
+    proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}
+    require(proven, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]
-    for name, own, more in zip(("sensitivity", "noise"), _PRICE, _FURTHER.get(kind, ({}, {})), strict=True):
-        require_fields(entry[name], {**own, **more}, f"{place}: {name}")
+    laplace = kind is QueryKind.GRADIENT and isinstance(noise, dict) and noise.get("law") == _LAPLACE_LAW
+    if kind is QueryKind.BATCH_GRADIENT:
+        return read_batch_price(entry, place)
+    expected = _LAPLACE if laplace else _PURE if perturbed and real else (_PRICE[0], _GAMMA) if real else _PRICE
+    shape = {"signs", "classes"} & set(sensitivity or ()) if perturbed and not real else set()
+    for name, own, drift in zip(("sensitivity", "noise"), expected, _DRIFT, strict=True):
+        more = {**drift, **(dict.fromkeys(shape, (str,)) if name == "sensitivity" else {})}
+        require_fields(entry[name], {**own, **more} if perturbed and not real else own, f"{place}: {name}")
 
     def price_of(bound: str, bits: str) -> Price:
         require(_DIGITS.fullmatch(sensitivity[bound]), f"{place}: sensitivity.{bound} is not a whole number")
         require(0 <= noise[bits] <= LARGEST_BITS, f"{place}: noise.{bits} is not from 0 to {LARGEST_BITS}")
         return Price(int(sensitivity[bound]), noise[bits])
 
+    def ratio_of(fields: Mapping[str, Any], name: str) -> Fraction:
+        require(_RATIO.fullmatch(fields[name]), f"{place}: {name} is not a positive fraction")
+        return Fraction(fields[name])
+
+    def classes_of(least: int) -> int:
+        counted = _CLASSES.fullmatch(sensitivity["classes"]) and int(sensitivity["classes"]) >= least
+        require(counted, f"{place}: sensitivity.classes is not a number of classes")
+        return int(sensitivity["classes"])
+
     price = price_of("bound", "bits")
-    if kind is QueryKind.BATCH_GRADIENT:
-        return BatchPrice(price.bound, price.bits, _read_batches(sensitivity, place))
-    if kind is not QueryKind.MINIMUM:
-        return price
-    require(_RATIO.fullmatch(sensitivity["ratio"]), f"{place}: sensitivity.ratio is not a positive fraction")
-    return MinimumPrice(price.bound, price.bits, Fraction(sensitivity["ratio"]), price_of("drift", "drift_bits"))
-
-
-def _read_batches(stated: Mapping[str, Any], place: str) -> Batches:
-    known = stated["sampling"] in list(Sampling)
-    require(known, f"{place}: sensitivity.sampling is not one of {', '.join(Sampling)}")
-    for name in ("sample", "population"):
-        require(_DIGITS.fullmatch(stated[name]), f"{place}: sensitivity.{name} is not a whole number")
-    try:
-        return Batches(Sampling(stated["sampling"]), int(stated["sample"]), int(stated["population"]))
-    except SettingError as error:
-        raise CertificateError(f"{place}: {error}") from error
+    if perturbed and real:
+        ratio, cover = ratio_of(sensitivity, "ratio"), ratio_of(noise, "cover")
+        return PurePrice(price.bound, price.bits, ratio, cover, classes_of(1))
+    if laplace:
+        require(_CLASSES.fullmatch(sensitivity["width"]), f"{place}: sensitivity.width is not a number of coordinates")
+        return LaplacePrice(price.bound, price.bits, int(sensitivity["width"]))
+    if not perturbed:
+        return GammaPrice(price.bound, price.bits) if real else price
+    numbers = price.bound, price.bits, ratio_of(sensitivity, "ratio"), price_of("drift", "drift_bits")
+    if shape == {"classes"}:
+        return SoftmaxPrice(*numbers, classes_of(2))
+    return (TwoSignedPrice if shape else MinimumPrice)(*numbers)
 
 
 @functools.cache

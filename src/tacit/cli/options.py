@@ -81,7 +81,7 @@ class ModelOptions:
     sampling: Annotated[str | None, flag("NAME", "Batches of --solver stochastic: poisson or another.")] = None
     batch_size: Annotated[int | None, flag("N", "Expected size of a batch. Default: planned.")] = None
     max_passes: Annotated[int | None, flag("N", "Cap on passes over the table.")] = None
-    l2: Annotated[float, flag("L", "Ridge penalty on the slopes.")] = 0.0
+    l2: Annotated[float | None, flag("L", "Ridge penalty on the slopes.")] = None
     radius: Annotated[float | None, flag("R", "Ball that holds the slopes.")] = None
     inference: Annotated[
         bool | None,

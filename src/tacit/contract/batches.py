@@ -84,3 +84,12 @@ class Batches:
             return PoissonSampled(inner, self.rate)
         fixed = self.sampling is Sampling.WITHOUT_REPLACEMENT
         return (SampledWithoutReplacement if fixed else SampledWithReplacement)(inner, self.sample, self.population)
+
+
+@dataclass(frozen=True)
+class BatchPrice:
+    """Price of a sum over a fresh batch: bound and noise as in `Price`, and how the batch is drawn."""
+
+    bound: int
+    bits: int
+    batches: Batches

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
+from tacit.contract.batches import BatchPrice
 from tacit.contract.query import Gate, QueryKind
-from tacit.contract.sensitivity import AnyPrice, BatchPrice, events_of
+from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.losses.loss import Loss
@@ -73,6 +74,7 @@ class Purpose(StrEnum):
     SQUARED_RESIDUALS = "squared residuals"
     CURVATURE_BOUND = "bound on the curvature"
     PERTURBED_MINIMUM = "perturbed minimum"
+    NOISY_MINIMUM = "noisy minimum"
     CURVATURE_TRACE = "trace of the curvature"
     DIRECTION = "direction"
     ROW_SUM = "sum of the rows"
@@ -235,7 +237,7 @@ class Plan:
     @property
     def requires_whole_table(self) -> bool:
         """Whether some answer is no sum over the records: partial sums do not give it."""
-        return any(it.kind in {QueryKind.MINIMUM, QueryKind.DIRECTION} for it in self.steps)
+        return any(it.kind in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION} for it in self.steps)
 
     @property
     def signal(self) -> float:

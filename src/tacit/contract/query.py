@@ -6,6 +6,7 @@ the integer bound that the price assumes (`contract.sensitivity`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -22,7 +23,7 @@ PART = 4
 """Where a subsample is enough, one record in so many is read."""
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
-_CLIPS = frozenset({"clip", "row_bound", "cap", "damping"})
+_CLIPS = frozenset({"clip", "row_bound", "cap", "damping", "ridge"})
 _FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start"})
 
 
@@ -35,7 +36,7 @@ class Weights(StrEnum):
 
 
 class QueryKind(StrEnum):
-    """The shapes of private answers, sums but the last two; each has its sensitivity theorem."""
+    """The shapes of private answers, sums but the last three; each has its sensitivity theorem."""
 
     GRADIENT = "gradient"
     BATCH_GRADIENT = "batch-gradient"
@@ -44,6 +45,27 @@ class QueryKind(StrEnum):
     SANDWICH = "sandwich"
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
+    NOISY_MINIMUM = "noisy-minimum"
+
+
+PERTURBABLE = frozenset({Code.LOGISTIC, Code.SOFTMAX, Code.HINGE, Code.HUBER, Code.PINBALL})
+"""Losses whose gradient is computed, and proven, to within a public error."""
+
+
+def missing_for_perturbation(loss: Loss) -> str | None:
+    """Return the property that a loss misses for a perturbed objective, None if it has all.
+
+    They are: convex, a bounded slope, a slope that changes at a bounded rate, a scale that is public.
+    """
+    if not math.isfinite(loss.lipschitz):
+        return "its slope is not bounded"
+    if not math.isfinite(loss.smoothness):
+        return "its slope jumps, and a second derivative has to be bounded"
+    if loss.relative:
+        return "its scale is found in the records: declare it (scale=… or smoothing=…)"
+    if loss.code not in PERTURBABLE:
+        return "the error of its computed gradient is not proven"
+    return None
 
 
 class _Bounded:
@@ -238,18 +260,44 @@ class GradientNorm(_Bounded):
 class PerturbedMinimum(_Bounded):
     """The minimiser of Σ w loss(z·theta, y) + (l2 / 2)‖theta‖² + b·theta, b Gaussian.
 
-    w = min(1, (clip / ‖z‖)²) bounds a record's gradient by `clip` and its curvature by clip² / 4.
-    l2 and the scale of b follow from the price; every coordinate is penalised.
+    w = min(1, (clip / ‖z‖)²) bounds a record's gradient by clip·lipschitz and its curvature by clip²·smoothness.
+    l2 and the law of b follow from the price; every coordinate is penalised. For several classes theta, as the answer,
+    is (width, class).
     """
 
     clip: float
     matrix: NDArray[np.float64] | None = None
     loss: Loss = classification.LOGISTIC
+    classes: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.loss.code is not Code.LOGISTIC:
-            raise SettingError("The objective is perturbed for the logistic loss only.")
+        if (missing := missing_for_perturbation(self.loss)) is not None:
+            raise SettingError(f"The objective is not perturbed for the {self.loss.name} loss: {missing}.")
+        if (self.classes > 1) != (self.loss.code is Code.SOFTMAX):
+            raise SettingError("Several classes go with the softmax loss.")
+
+
+@dataclass(frozen=True)
+class NoisyMinimum(_Bounded):
+    """The minimiser of Σ w loss(z·theta, y) + (ridge / 2)‖theta‖², with noise on it.
+
+    w = min(1, (clip / ‖z‖)²) bounds a record's gradient by clip·lipschitz. Every coordinate is penalised, so a record
+    moves the minimiser by at most clip·lipschitz / ridge.
+    """
+
+    clip: float
+    ridge: float
+    matrix: NDArray[np.float64] | None = None
+    loss: Loss = classification.LOGISTIC
+    classes: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (missing := missing_for_perturbation(self.loss)) is not None:
+            raise SettingError(f"There is no noisy minimum of the {self.loss.name} loss: {missing}.")
+        if (self.classes > 1) != (self.loss.code is Code.SOFTMAX):
+            raise SettingError("Several classes go with the softmax loss.")
 
 
 @dataclass(frozen=True)
@@ -278,7 +326,7 @@ class CurvatureTrace(_Bounded):
 
 
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | BatchGradientSum | PerturbedMinimum | DampedDirection
+Query = Sum | BatchGradientSum | PerturbedMinimum | NoisyMinimum | DampedDirection
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,
@@ -289,6 +337,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     GradientNorm: QueryKind.COUNTS,
     CurvatureTrace: QueryKind.COUNTS,
     PerturbedMinimum: QueryKind.MINIMUM,
+    NoisyMinimum: QueryKind.NOISY_MINIMUM,
     DampedDirection: QueryKind.DIRECTION,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""

@@ -44,7 +44,7 @@ def glm(
     clip: float | None = None,
     max_passes: int | None = None,
     radius: float | None = None,
-    l2: float = 0.0,
+    l2: float | None = None,
     prior_mean: Sequence[float] | None = None,
     constraint: Any = None,
     threshold: float = 1.345,
@@ -82,9 +82,9 @@ def glm(
         Whether to pay for standard errors and intervals out of the same budget. By default yes, unless a penalty, a
         constraint, or another solver than "auto" is asked for; "quantile" has none.
     solver
-        "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient" or "gradient";
-        for "binomial" also "objective-perturbation" and "double-noise-newton", for "gaussian" also "moments". Intervals
-        of all but the first are withheld, and the last two have none.
+        "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient", "gradient",
+        "output-perturbation", "objective-perturbation" or "objective-perturbation-kst"; for "binomial" also
+        "double-noise-newton", for "gaussian" also "moments". Only the first has intervals.
     progress
         Called with (done, total, label) after each public step.
     on_plan

@@ -62,7 +62,7 @@ class CommonParameters:
     ----------
     epsilon, delta
         The budget. ε has no default. δ defaults to min(1e-5, n^-1.1), or, where n is private, to min(1e-6,
-        n_at_least^-1.1).
+        n_at_least^-1.1). δ = 0 is pure privacy, for solvers that can.
     budget
         A `tacit.Budget` in their place.
     bounds
@@ -75,8 +75,9 @@ class CommonParameters:
     n_at_least
         Public lower bound on the number of records, for add-remove.
     solver
-        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton";
-        for two classes also "objective-perturbation" and "double-noise-newton"; for least squares also "moments".
+        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton",
+        "output-perturbation", "objective-perturbation", "objective-perturbation-kst"; for two classes also
+        "double-noise-newton"; for least squares also "moments".
     max_weight
         Public largest weight of a record, for `sample_weight`; larger ones are capped.
     max_rows_per_unit
@@ -137,7 +138,8 @@ class RegressionParameters:
     radius
         Radius of a ball that holds the slopes; None: no constraint.
     l2, prior_mean
-        Ridge penalty (l2 / 2)·‖coef - prior_mean‖² on the slopes; `prior_mean` defaults to 0.
+        Ridge penalty (l2 / 2)·‖coef - prior_mean‖² on the slopes; `prior_mean` defaults to 0. None: no penalty, or that
+        of the solver where it needs one.
     constraint
         A set of `tacit.constraints` that holds the slopes; None: none.
     fit_intercept
@@ -159,7 +161,7 @@ class RegressionParameters:
     clip: float | None = None
     max_passes: int | None = None
     radius: float | None = None
-    l2: float = 0.0
+    l2: float | None = None
     prior_mean: Sequence[float] | None = None
     constraint: Any = None
     fit_intercept: bool = True

@@ -127,7 +127,7 @@ def check_settings(
     clip: float | None = None,
     max_passes: int | None = None,
     radius: float | None = None,
-    l2: float = 0.0,
+    l2: float | None = None,
     prior_mean: Sequence[float] | None = None,
     constraint: Any = None,
     inference: bool | None = None,
@@ -143,7 +143,7 @@ def check_settings(
         free = not l2 and prior_mean is None and radius is None and constraint is None
         inference = free and solver in INTERVALS_BY_DEFAULT
     drawn = {"sampling": sampling, "batch_size": batch_size, "sample_rate": sample_rate, "clip": clip}
-    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference), **drawn)
+    options = SolverOptions(solver, output, iterations, step_size, max_passes, bool(inference), l2, **drawn)
     require_solver(solver)
     if invalid_rows is not None:
         one_of("invalid_rows", invalid_rows, CHOICES)
@@ -179,7 +179,7 @@ def make_budget(epsilon: float | None, delta: float | None, budget: Budget | Non
     return Budget(epsilon=epsilon, delta=delta)
 
 
-def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any) -> Penalty:
+def _penalty(l2: float | None, prior_mean: Sequence[float] | None, radius: float | None, constraint: Any) -> Penalty:
     prior = None
     if prior_mean is not None:
         values = np.asarray(prior_mean, dtype=np.float64)
@@ -190,7 +190,7 @@ def _penalty(l2: float, prior_mean: Sequence[float] | None, radius: float | None
         raise SettingError("constraint must be one of tacit.constraints.region: Box, L1Ball, …")
     if radius is not None:
         radius = within("radius", radius, 1 / LARGEST_PENALTY, LARGEST_PENALTY)
-    return Penalty(within("l2", l2, 0.0, LARGEST_PENALTY), prior, radius, constraint)
+    return Penalty(within("l2", 0.0 if l2 is None else l2, 0.0, LARGEST_PENALTY), prior, radius, constraint)
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,10 @@ class Status:
 
     def __str__(self) -> str:
         """Say in words what is left."""
-        if self.left is None or self.left.epsilon is None:
+        if self.remaining is None:
             return "nothing is left"
-        text = f"about ε = {self.left.epsilon:.4g} at δ = {self.left.delta:g}"
+        # So little that delta alone allows it has a mu, and an epsilon of 0.
+        text = f"about μ = {self.remaining.mu:.4g}" if self.left is None else f"about {_amount(self.left)}"
         if self.more_like_last is not None:
             fits = "fit" if self.more_like_last == 1 else "fits"
             text += f", or {self.more_like_last} more {fits} like the last"
@@ -299,6 +300,10 @@ class Chain:
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(capacity)
+
+
+def _amount(left: Budget) -> str:
+    return f"ε = {left.epsilon:.4g} at δ = {left.delta:g}"
 
 
 def _require_amounts(entry: Entry, spent: int, amount: int) -> None:

@@ -28,6 +28,7 @@ WHO = ("analyst", "project", "formula", "file", "key")
 LONGEST_SQUARE = {FORMAT: 2000, LAWFUL: 2000, FIRST: 8700}
 """Characters of mu_squared; the first format wrote as many digits as Python prints."""
 LONGEST_COST = 4001  # Characters of the cost of a charge.
+MOST_PRICED = 5000  # Different events that are not Gaussian, each of which takes milliseconds to price.
 MOST_BITS = 1024 * 1536  # Bits of all unlike denominators together: 1,024 of the longest, added up within a second.
 SIGNIFICANT_BITS = 256  # Of a long number that is written; more than the 106 of the square of a float.
 LONGEST_EXACT = 1024  # Bits of numerator and denominator together up to which a number is written as it is.
@@ -164,6 +165,8 @@ def _composed(events: Iterable[Event], relation: Relation, law: LedgerLaw) -> Co
     if len(squares) == len(counts):
         return Composition(total)
     require(law.stores_costs, "an event is not Gaussian, and this ledger adds up squares of mu")
+    few = len(counts) - len(squares) <= MOST_PRICED
+    require(few, f"more than {MOST_PRICED} different events are not Gaussian, too many to be priced in seconds")
     return compose(listed, relation)
 
 

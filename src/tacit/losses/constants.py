@@ -64,6 +64,23 @@ def influence(loss: Loss, row_bound: float) -> Influence:
     return Influence(loss.lipschitz * C, loss.smoothness * C**2)
 
 
+def largest_at_zero(loss: Loss, classes: int = 1) -> float:
+    """Largest value of a loss at margin 0, for responses within [-1, 1] or the labels of its classes."""
+    first, second = loss.shape[0], loss.shape[1]
+    match loss.code:
+        case Code.LOGISTIC:
+            return math.log(2)
+        case Code.SOFTMAX:
+            return math.log(classes)
+        case Code.HUBER:
+            return 0.5 if first >= 1.0 else first - 0.5 * first * first
+        case Code.HINGE:
+            return 1.0 if first <= 1.0 else (1.0 + first) ** 2 / (4.0 * first)
+        case Code.PINBALL:
+            return max(first, 1.0 - first) * (1.0 + second)
+    raise SettingError(f"The {loss.name} loss has no known bound at margin 0.")
+
+
 def self_concordance(loss: Loss) -> SelfConcordance | None:
     """Constant and power, derived in docs/losses.md; None for a loss whose curvature jumps."""
     match loss.code:

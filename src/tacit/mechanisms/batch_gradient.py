@@ -5,9 +5,8 @@ A batch is drawn for one answer and forgotten. Proof: proofs/mechanisms/batch_gr
 
 from __future__ import annotations
 
-from tacit.contract.batches import Batches, Sampling
+from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.query import Answer, BatchGradientSum
-from tacit.contract.sensitivity import BatchPrice
 from tacit.errors import SettingError
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.gradient import integer_gradient_sum

@@ -5,8 +5,9 @@ Private: the sum. Public: its unit and the price. Proof: proofs/mechanisms/gauss
 
 from __future__ import annotations
 
+from tacit.contract.batches import BatchPrice
 from tacit.contract.query import Answer
-from tacit.contract.sensitivity import BatchPrice, Price
+from tacit.contract.sensitivity import Price
 from tacit.noise.entropy import Entropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.storage.tiles import Integers

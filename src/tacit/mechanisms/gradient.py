@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from tacit.contract.query import Answer, GradientSum
-from tacit.contract.sensitivity import Price
+from tacit.contract.sensitivity import LaplacePrice, Price
 from tacit.losses.dispatch import shape_of
 from tacit.losses.loss import Code
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
+from tacit.mechanisms.laplace_sum import laplace_sum, require_width
 from tacit.mechanisms.person_kernels import add_person_class_gradients, add_person_gradients
 from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
@@ -62,7 +63,7 @@ def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     return BlockSum(theta.shape, add)
 
 
-def answer_gradient(query: GradientSum, price: Price, store: Store, entropy: Entropy | None) -> Answer:
+def answer_gradient(query: GradientSum, price: Price | LaplacePrice, store: Store, entropy: Entropy | None) -> Answer:
     """Noised sum of clipped gradients; without entropy the sum alone (ε = ∞).
 
     Guarantee
@@ -70,6 +71,11 @@ def answer_gradient(query: GradientSum, price: Price, store: Store, entropy: Ent
     - Integer sums of neighbours differ by at most 2·bound (replace-one) or bound (zero-out, add-remove) in L2 norm.
     - A subsampled sum and its noise are divided by the sampling rate; membership is secret.
     """
+    if isinstance(price, LaplacePrice):
+        require_width(price, query.theta.size)
     store, sampling_rate = store.subsampled(query.every)
     unit = enforceable(price.bound, query.theta.size) / query.clip * sampling_rate
-    return noised_sum(integer_gradient_sum(query, price.bound, store), unit, price, entropy)
+    total = integer_gradient_sum(query, price.bound, store)
+    if isinstance(price, LaplacePrice):
+        return laplace_sum(total, unit, price, entropy)
+    return noised_sum(total, unit, price, entropy)

@@ -12,7 +12,15 @@ from tacit.contract.query import KIND_OF, Answer, Query
 from tacit.contract.sensitivity import AnyPrice, require_kind
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms import batch_gradient, counts, gradient, moments, newton_direction, objective_perturbation
+from tacit.mechanisms import (
+    batch_gradient,
+    counts,
+    gradient,
+    moments,
+    newton_direction,
+    objective_perturbation,
+    output_perturbation,
+)
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
@@ -27,6 +35,7 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.ResidualSize: counts.answer_counts,
     queries.GradientNorm: counts.answer_counts,
     queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
+    queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,
     queries.CurvatureTrace: newton_direction.answer_curvature_trace,
 }

@@ -1,1 +1,4 @@
-"""Randomness: where the bits come from (`entropy`) and exact noise made of them (`gaussian`)."""
+"""Randomness: where the bits come from (`entropy`) and noise made of them.
+
+Exact: `gaussian`, `laplace`, `selection`. In floats: `gamma_direction`.
+"""

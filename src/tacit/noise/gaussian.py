@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tacit.compiling import compiled
 from tacit.noise.entropy import Entropy
+from tacit.noise.exponential import GUARD_BITS, WORD_BITS, exponential_bounds
 from tacit.validate import whole
 
 # Strips of width 2^-4: 2.4 % of the trials are rejected, and the table stays in the L1 cache.
@@ -26,7 +27,6 @@ LEVEL_BITS = 32
 CHOICE_MASK = (1 << CHOICE_BITS) - 1
 LEVEL_MASK = (1 << LEVEL_BITS) - 1
 LEVEL_STEP = 2.0**-LEVEL_BITS
-WORD_BITS = 64
 
 # The finest lattice: an int64 holds 2^52 z up to z = 2^11, which no draw in e^2000000 reaches.
 MAXIMUM_BITS = 52
@@ -51,35 +51,6 @@ GUIDE_SHIFT = CHOICE_BITS - GUIDE_BITS
 # One request: 256 KiB of randomness, which stays in the second-level cache.
 TRIALS_PER_REQUEST = 1 << 14
 
-# Extra bits with which bounds are computed beyond those of the uniform they are compared to.
-GUARD_BITS = 32
-
-
-def _exponential_bounds(numerator: int, shift: int, precision: int) -> tuple[int, int]:
-    """Integers low <= 2^precision · exp(-numerator/2^shift) <= high, for numerator >= 0.
-
-    The argument is halved until it is at most one, the alternating series is summed with every
-    term rounded outwards, and the result is squared back, again rounding outwards.
-    """
-    halvings = max(0, numerator.bit_length() - shift)
-    working = precision + halvings + GUARD_BITS
-    low = high = term_low = term_high = 1 << working
-    order = 0
-    while term_high > 1:
-        order += 1
-        divisor = order << (shift + halvings)
-        term_low = term_low * numerator // divisor
-        term_high = -(-term_high * numerator // divisor)
-        if order % 2:
-            low, high = low - term_high, high - term_low
-        else:
-            low, high = low + term_low, high + term_high
-    low, high = max(low - term_high, 0), high + term_high
-    for _ in range(halvings):
-        low, high = low * low >> working, -(-high * high >> working)
-    drop = working - precision
-    return low >> drop, -(-high >> drop)
-
 
 @cache
 def _cumulative_bounds(precision: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -92,10 +63,10 @@ def _cumulative_bounds(precision: int) -> tuple[tuple[int, ...], tuple[int, ...]
     last = isqrt(360 * precision) + 1
     low_sums, high_sums = [0], [0]
     for strip in range(last):
-        low, high = _exponential_bounds(strip * strip, 2 * STRIP_BITS + 1, working)
+        low, high = exponential_bounds(strip * strip, 1 << (2 * STRIP_BITS + 1), working)
         low_sums.append(low_sums[-1] + low)
         high_sums.append(high_sums[-1] + high)
-    beyond = 17 * _exponential_bounds(last * last, 2 * STRIP_BITS + 1, working)[1]
+    beyond = 17 * exponential_bounds(last * last, 1 << (2 * STRIP_BITS + 1), working)[1]
     total_low, total_high = low_sums[-1], high_sums[-1] + beyond
     lows = tuple((value << precision) // total_high for value in low_sums)
     highs = tuple(-(-(value << precision) // total_low) for value in high_sums)
@@ -178,10 +149,10 @@ def _settle_acceptance(strip: int, level: int, offset: int, entropy: Entropy) ->
     level_bits, offset_bits = LEVEL_BITS, WORD_BITS
     while True:
         precision = level_bits + GUARD_BITS
-        shift = 2 * offset_bits + 2 * STRIP_BITS + 1
+        divisor = 1 << (2 * offset_bits + 2 * STRIP_BITS + 1)
         base = strip << (offset_bits + 1)
-        _, high = _exponential_bounds(offset * (base + offset), shift, precision)
-        low, _ = _exponential_bounds((offset + 1) * (base + offset + 1), shift, precision)
+        _, high = exponential_bounds(offset * (base + offset), divisor, precision)
+        low, _ = exponential_bounds((offset + 1) * (base + offset + 1), divisor, precision)
         if (level + 1) << GUARD_BITS <= low:
             return True
         if level << GUARD_BITS >= high:

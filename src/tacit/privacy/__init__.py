@@ -18,5 +18,6 @@ from tacit.privacy.event import RandomStopping as RandomStopping
 from tacit.privacy.event import Repeated as Repeated
 from tacit.privacy.event import SampledWithoutReplacement as SampledWithoutReplacement
 from tacit.privacy.event import SampledWithReplacement as SampledWithReplacement
+from tacit.privacy.event import SoftmaxPerturbation as SoftmaxPerturbation
 from tacit.privacy.event import Votes as Votes
 from tacit.privacy.relation import Relation as Relation

@@ -150,6 +150,28 @@ class ObjectivePerturbation(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SoftmaxPerturbation(Event):
+    """The exact minimiser of ``sum of softmax losses + l2/2 |theta|^2 + noise . theta`` for `classes` classes.
+
+    A record sees theta, one vector a class, through the products with its features; noise N(0, variance) and a positive
+    ridge on every coordinate of every class; no constraint. `squared_sensitivity` is the squared bound on the gradient
+    of **one record's own loss**, twice its squared row norm, whatever the relation. `curvature_ratio` is beta / l2 with
+    beta the largest eigenvalue of a record's second derivative, half the squared row norm.
+
+    Guarantee: it is not GDP and offers no mu: its cost never enters a sum of squares.
+    """
+
+    squared_sensitivity: Number
+    variance: Number
+    curvature_ratio: Number
+    classes: int
+    label: str = ""
+
+
+PerturbedObjective: TypeAlias = ObjectivePerturbation | SoftmaxPerturbation
+
+
+@dataclass(frozen=True, slots=True)
 class Pure(Event):
     """A release of which only epsilon is known, permute-and-flip for one: accountants price randomised response."""
 

@@ -76,6 +76,9 @@ RULES: Mapping[str, Callable[[str, object], object]] = {
     "shape": _checked(lambda it: it > -1, "is not above -1; expected 1, a geometric law, e.g."),
     "gamma": _checked(lambda it: 0 < it < 1, "is not between 0 and 1; expected for example 1/10"),
     "signs": _checked(lambda it: it in (1, 2), "is neither 1 nor 2: the signs of a derivative"),
+    "classes": _checked(
+        lambda it: isinstance(it, int) and it >= 2, "is no integer of at least 2: the number of classes"
+    ),
     "label": _line,
 }
 

@@ -26,6 +26,7 @@ _KINDS: Mapping[str, Mapping[str, type[Any]]] = {
         "bounded-range": events.BoundedRange,
         "discrete-gaussian": events.DiscreteGaussian,
         "objective-perturbation": events.ObjectivePerturbation,
+        "softmax-perturbation": events.SoftmaxPerturbation,
         "votes": events.Votes,
         "poisson-sampled": events.PoissonSampled,
         "sampled-without-replacement": events.SampledWithoutReplacement,

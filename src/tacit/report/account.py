@@ -19,6 +19,8 @@ from tacit.accounting.rounding import float_up
 from tacit.accounting.training_run import Run
 from tacit.documents.canonical_json import plain
 from tacit.inference.text_table import Table, rounded
+from tacit.privacy.event import Repeated
+from tacit.privacy.relation import Relation
 
 FALSE_ALARM = 0.05
 
@@ -36,15 +38,24 @@ _MEANING = {
 
 
 @dataclass(frozen=True)
-class Account:
-    """A run, its price by every accountant, and why one fell back on another (`note`)."""
+class PricedEvents:
+    """A composition and its price by every accountant."""
 
-    run: Run
     delta: float
     prices: Mapping[str, Price | Forecast | None]
     composition: Composition
     trade_off: TradeOff
-    note: str = ""
+
+    @property
+    def relation(self) -> Relation | None:
+        """For which neighbours it holds; None where the events do not depend on that."""
+        return self.composition.relation
+
+    @property
+    def description(self) -> str:
+        """What is released, in one line."""
+        number = sum(times for _, times in self.composition.releases)
+        return "Gaussian releases, composed exactly" if self.composition.mu is not None else f"{number:,} releases"
 
     @property
     def smallest(self) -> Price:
@@ -64,11 +75,6 @@ class Account:
         """The most that an attacker detects at 5% false alarms."""
         return Reading(FALSE_ALARM, power_at(FALSE_ALARM, self.trade_off))
 
-    @property
-    def noise(self) -> float:
-        """The noise over the clip bound, as a float that is not below it."""
-        return float_up(Fraction(self.run.noise))
-
     def epsilon(self, accountant: str) -> float | None:
         """What an accountant says, forecasts included; None where it has no price."""
         found = self.prices[accountant]
@@ -77,12 +83,42 @@ class Account:
         return None if found is None else found.epsilon
 
 
+@dataclass(frozen=True)
+class Account(PricedEvents):
+    """A run, its price by every accountant, and why one fell back on another (`note`)."""
+
+    run: Run
+    note: str = ""
+
+    @property
+    def relation(self) -> Relation:
+        """For which neighbours the run is priced."""
+        return self.run.relation
+
+    @property
+    def description(self) -> str:
+        """What is released, in one line."""
+        return run_line(self.run)
+
+    @property
+    def noise(self) -> float:
+        """The noise over the clip bound, as a float that is not below it."""
+        return float_up(Fraction(self.run.noise))
+
+
+def priced(composition: Composition, delta: float) -> PricedEvents:
+    """Price a composition by every accountant."""
+    events = [Repeated(event, times) for event, times in composition.releases]
+    prices = compare(events, delta=delta, relation=composition.relation)
+    return PricedEvents(float(delta), prices, composition, trade_off(composition))
+
+
 def account_of(run: Run, delta: float) -> Account:
     """Price a run by every accountant; what none can price, or an amplification that does not hold, is refused."""
     # First, because it refuses what no accountant can price and says when it fell back.
     note = best([run.event], delta=delta, relation=run.relation).note.removesuffix(". Use best(), which falls back")
     prices, composition = compare([run.event], delta=delta, relation=run.relation), compose([run.event], run.relation)
-    return Account(run, float(delta), prices, composition, trade_off(composition), note)
+    return Account(float(delta), prices, composition, trade_off(composition), run, note)
 
 
 def account_table(account: Account) -> Table:

@@ -1,4 +1,4 @@
-"""Pictures of an account, as upper bounds: the profile, the trade-off, epsilon against steps, the privacy loss."""
+"""Pictures of an account: the profile, the trade-off, epsilon against steps, the privacy loss, the Rényi curve."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tacit.accounting import gaussian, pld
 from tacit.accounting.accountants import price
 from tacit.accounting.best_epsilon import best
 from tacit.accounting.clt_forecast import forecast
-from tacit.accounting.composition import count_events
+from tacit.accounting.composition import Composition
+from tacit.accounting.composition_curves import composed_loss
 from tacit.accounting.dominating_pairs import pairs_of
-from tacit.accounting.pld.distribution import dyadic, from_pair, rounded_step
-from tacit.accounting.pld.grid_choice import coarse_pass, resolve
-from tacit.accounting.pld.pairs.pair import DIRECTIONS, Direction, Pair
-from tacit.accounting.pld.transform import Transform, transform
+from tacit.accounting.pld.pairs.pair import DIRECTIONS
+from tacit.accounting.pld.transform import Transform
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi.curve import default_orders
 from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, SettingError
 from tacit.report import figure as figures
-from tacit.report.account import FALSE_ALARM, Account, few_digits, run_line
+from tacit.report.account import FALSE_ALARM, Account, PricedEvents, few_digits, priced
 from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, Style
+from tacit.validate import one_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,6 @@ _DEEP = 1e-3  # Deltas are drawn down to this part of the one that was asked for
 _LEAST_DELTA = 1e-11  # An untilted transform is exact to about 1e-15.
 _MANY_POINTS, _FEW_POINTS, _STEP_POINTS = 121, 25, 11
 _BINS, _HALF_WIDTH, _TAIL = 160, 4.0, 2e-5
-_ACCURACY, _FINEST = 1e-3, 20_000
 _TABLE_DELTA = 1e-6
 _DASHED: Style = {"linestyle": (0, (4, 2))}
 _EDGE: Style = {"markeredgecolor": "white", "markeredgewidth": 1.4}
@@ -64,7 +63,18 @@ def account_picture(account: Account, path: str | os.PathLike[str], picture: str
     steps), "loss" (law of the privacy loss) or "all". The forecast is dashed and says that it is no guarantee.
     """
     require_picture(path, picture)
-    figures.drawn(lambda: _figure(account, picture), path)
+    figures.drawn(lambda: _figure(account, picture, _PANELS), path)
+
+
+def composition_picture(
+    composition: Composition, path: str | os.PathLike[str] | None = None, picture: str = "all", delta: float = 1e-6
+) -> Figure:
+    """Draw a composition of events as `account_picture` does; "renyi", its Rényi curve, is in the place of "steps"."""
+    if path is not None:
+        figures.picture_file(path)
+    one_of("picture", picture, ("all", *_COMPOSITION_PANELS))
+    found = priced(composition, delta)
+    return figures.drawn(lambda: _figure(found, picture, _COMPOSITION_PANELS), path)
 
 
 def require_picture(path: str | os.PathLike[str], picture: str) -> None:
@@ -74,29 +84,29 @@ def require_picture(path: str | os.PathLike[str], picture: str) -> None:
         raise SettingError(f"unknown picture {str(picture)[:40]!r}; expected one of all, {', '.join(_PANELS)}")
 
 
-def _figure(account: Account, picture: str) -> Figure:
-    shown = list(_PANELS) if picture == "all" else [picture]
+def _figure(account: PricedEvents, picture: str, panels: Panels) -> Figure:
+    shown = list(panels) if picture == "all" else [picture]
     whole = len(shown) > 1
     extent = (11.0, 8.6) if whole else (6.6, 5.0)
     figure = figures.empty_figure(*extent, w_pad=0.14, h_pad=0.12, wspace=0.02, hspace=0.02)
     for place, name in enumerate(shown, start=1):
         axes = figure.add_subplot(2, 2, place) if whole else figure.add_subplot()
         figures.tidy(axes, spines=("left", "bottom"))
-        heading, panel = _PANELS[name]
+        heading, panel = panels[name]
         panel(axes, account)
         axes.set_title(heading.format(delta=account.delta), loc="left", fontsize=11.5, fontweight="bold", pad=9)
         if len(axes.get_legend_handles_labels()[0]) > 1:
             corner: Any = "upper right" if name == "curve" else "upper left"
             axes.legend(loc=corner, fontsize=9.5, frameon=True, framealpha=0.9, edgecolor="none")
-    title = f"ε = {few_digits(account.smallest.epsilon)} at δ = {account.delta:g}, {account.run.relation}"
+    title = f"ε = {few_digits(account.smallest.epsilon)} at δ = {account.delta:g}{_relation(account)}"
     if whole:
-        figure.suptitle(f"{title}\n{run_line(account.run)}", x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
+        figure.suptitle(f"{title}\n{account.description}", x=0.012, ha="left", fontsize=12.5, linespacing=1.5)
         return figure
     figure.suptitle(title, x=0.014, ha="left", fontsize=10.5)
     return figure
 
 
-def _curve(axes: Axes, account: Account) -> None:
+def _curve(axes: Axes, account: PricedEvents) -> None:
     for name, (epsilons, deltas) in profile(account).items():
         axes.plot(epsilons, np.where(deltas > 0.0, deltas, np.nan), **_line(name, account))
     epsilon = account.smallest.epsilon
@@ -117,7 +127,7 @@ def _curve(axes: Axes, account: Account) -> None:
     axes.set(yscale="log", xlabel="ε", ylabel="δ")
 
 
-def _trade_off(axes: Axes, account: Account) -> None:
+def _trade_off(axes: Axes, account: PricedEvents) -> None:
     alarms, misses = trade_off_points(account)
     axes.fill_between(alarms, misses, color=BLUE, alpha=0.09, linewidth=0.0)
     axes.plot([0.0, 1.0], [1.0, 0.0], color=GREY, linewidth=1.2, linestyle=(0, (1, 2)))
@@ -141,6 +151,21 @@ def _trade_off(axes: Axes, account: Account) -> None:
     axes.set(ylim=(0.0, 1.005), ylabel="misses: in the table, but not detected")
 
 
+def _renyi(axes: Axes, account: PricedEvents) -> None:
+    orders = 1.0 + np.geomspace(1e-2, 255.0, _MANY_POINTS)
+    try:
+        divergences = account.composition.renyi_curve(orders)
+    except AccountingError:
+        divergences = np.full_like(orders, math.inf)
+    shown = (divergences > 0.0) & np.isfinite(divergences)
+    if not shown.any():
+        why = "nothing is released" if not account.composition.releases else "no finite Rényi curve"
+        axes.text(0.5, 0.5, why, ha="center", transform=axes.transAxes, color=INK)
+        return
+    axes.plot(orders[shown], divergences[shown], color=GREEN, linewidth=2.4)
+    axes.set(xscale="log", yscale="log", xlabel="order α", ylabel="divergence")
+
+
 def _steps(axes: Axes, account: Account) -> None:
     steps, found = epsilon_by_steps(account)
     for name, epsilons in found.items():
@@ -153,7 +178,7 @@ def _steps(axes: Axes, account: Account) -> None:
     axes.set(xscale="log", yscale="log", xlabel="steps", ylabel="ε")
 
 
-def _loss(axes: Axes, account: Account) -> None:
+def _loss(axes: Axes, account: PricedEvents) -> None:
     law = loss_density(account)
     axes.set(xlabel="privacy loss", yticks=[])
     if law is None:
@@ -161,7 +186,7 @@ def _loss(axes: Axes, account: Account) -> None:
         axes.text(0.5, 0.5, "out of its numerical range", ha="center", transform=axes.transAxes, color=INK)
         return
     densities = ((law.within, BLUE, 0.22), (law.without, ORANGE, 0.16))
-    for (density, color, alpha), world in zip(densities, _WORLDS[str(account.run.relation)], strict=True):
+    for (density, color, alpha), world in zip(densities, _WORLDS[str(account.relation)], strict=True):
         axes.fill_between(law.losses, density, color=color, alpha=alpha, linewidth=0.0)
         axes.plot(law.losses, density, color=color, linewidth=1.8, label=world)
     epsilon = account.smallest.epsilon
@@ -173,7 +198,11 @@ def _loss(axes: Axes, account: Account) -> None:
     axes.set_ylabel("density")
 
 
-def _line(name: str, account: Account) -> dict[str, Any]:
+def _relation(account: PricedEvents) -> str:
+    return "" if account.relation is None else f", {account.relation}"
+
+
+def _line(name: str, account: PricedEvents) -> dict[str, Any]:
     label = {"label": f"best ({account.smallest.accountant})"} if name == BEST else {}
     return {"zorder": 3 if name == BEST else 2, **_LINES[name], **label}
 
@@ -191,7 +220,7 @@ class LossDensity:
         return np.asarray(self.within * np.exp(-np.clip(self.losses, -700.0, 700.0)))
 
 
-def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
+def profile(account: PricedEvents) -> Mapping[str, tuple[Floats, Floats]]:
     """Epsilons and deltas: the best and the Rényi curve, never below the truth, and the forecast if there is one."""
     found = account.composition
     largest = found.epsilon(max(account.delta, _TABLE_DELTA**2) * _DEEP)
@@ -208,7 +237,7 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
         return max(each.delta(epsilon) for each in distributions) if distributions else found.delta(epsilon)
 
     curves = {BEST: (epsilons, _values(at, epsilons))}
-    curve = total_curve(count_events([account.run.event], account.run.relation), account.run.relation)
+    curve = total_curve(found.releases, found.relation)
     if curve is not None and curve.leak == 0.0 and found.mu is None:
         orders = np.union1d(default_orders(), 1.0 + np.geomspace(0.1, 30.0, 30))
         values = curve.curve(orders)
@@ -220,7 +249,7 @@ def profile(account: Account) -> Mapping[str, tuple[Floats, Floats]]:
     return curves
 
 
-def trade_off_points(account: Account) -> tuple[Floats, Floats]:
+def trade_off_points(account: PricedEvents) -> tuple[Floats, Floats]:
     """Rates of false alarms, dense near 0 and 1, and the least misses at each."""
     near = np.geomspace(1e-4, 0.5, 80)
     alarms = np.concatenate([[0.0], near, 1.0 - near[-2::-1], [1.0]])
@@ -236,7 +265,7 @@ def epsilon_by_steps(account: Account) -> tuple[Floats, Mapping[str, Floats]]:
     return np.array(counts, dtype=np.float64), found
 
 
-def loss_density(account: Account) -> LossDensity | None:
+def loss_density(account: PricedEvents) -> LossDensity | None:
     """Density of the privacy loss in its worse direction; None where it cannot be computed."""
     mu = account.composition.mu
     if mu is not None:
@@ -267,34 +296,16 @@ def loss_density(account: Account) -> LossDensity | None:
     return LossDensity(centers, heights) if number > 1 else None
 
 
-def _distributions(account: Account, epsilon: float) -> list[Transform]:
+def _distributions(account: PricedEvents, epsilon: float) -> list[Transform]:
     """The composed loss in each direction, not tilted; nothing where it is out of range."""
-    run = account.run
-    items = pairs_of(count_events([run.event], run.relation), run.relation)
+    items = pairs_of(account.composition.releases, account.composition.relation)
     if not items or account.composition.mu is not None or not epsilon > 0.0:
         return []
     ways = DIRECTIONS[:1] if all(pair.symmetric for pair, _ in items) else DIRECTIONS
     try:
-        return [_distribution(items, way, max(account.delta * _DEEP, _LEAST_DELTA)) for way in ways]
+        return [composed_loss(items, way, max(account.delta * _DEEP, _LEAST_DELTA)) for way in ways]
     except (pld.GridTooLong, pld.BelowRoundOff):
         return []
-
-
-def _distribution(items: list[tuple[Pair, int]], direction: Direction, delta: float) -> Transform:
-    coarse = coarse_pass(items, direction)
-    aim = coarse.aim_at_delta(delta)
-    window, width = coarse.window(0.0, aim)
-    chosen = resolve(items, direction, coarse, aim, _ACCURACY)
-    grids = list(chosen.grids)
-    if width < _FINEST * chosen.step:
-        # Enough for the price of few steps, but too coarse to be looked at.
-        step = rounded_step(width / _FINEST)
-        grids = [
-            dyadic(step, center=0, low=float(low), high=float(high) + step, per_octave=_FINEST)
-            for low, high in zip(*coarse.ranges(aim), strict=True)
-        ]
-    pairs = zip(items, grids, strict=True)
-    return transform([(from_pair(pair, direction, grid, "upper"), n) for (pair, n), grid in pairs], window, "upper")
 
 
 def _at_steps(account: Account, name: str, steps: int) -> float:
@@ -323,10 +334,16 @@ _WORLDS = {
     "add-remove": ("the person is in the table", "the person is not"),
     "zero-out": ("the person's record counts", "it is blank"),
     "replace-one": ("the person's record is this one", "it is another one"),
+    "None": ("one table", "its neighbour"),
 }
-_PANELS: Mapping[str, tuple[str, Callable[[Axes, Account], None]]] = {
+Panels = Mapping[str, tuple[str, Callable[["Axes", Any], None]]]
+_PANELS: Panels = {
     "curve": ("Privacy profile: δ at each ε", _curve),
     "tradeoff": ("What an attacker can do", _trade_off),
     "steps": ("ε against steps, at δ = {delta:g}", _steps),
     "loss": ("Privacy-loss distribution", _loss),
+}
+_COMPOSITION_PANELS: Panels = {
+    **{name: panel for name, panel in _PANELS.items() if name != "steps"},
+    "renyi": ("Rényi divergence at each order", _renyi),
 }

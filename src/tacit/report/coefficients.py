@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING, Any
 
+from tacit.accounting.composition import Composition
 from tacit.design.design import INTERCEPT
 from tacit.documents.canonical_json import plain
 from tacit.errors import SettingError
@@ -141,9 +142,16 @@ def plot(
     `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
     on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
     words. `title` is by default the model and its guarantee.
+
+    Of a composition of events (`tacit.accounting.compose`) the privacy profile, the trade-off function, the
+    privacy-loss distribution and the Rényi curve are drawn; only `path` applies.
     """
+    if isinstance(fit, Composition):
+        from tacit.report.account_pictures import composition_picture
+
+        return composition_picture(fit, path)
     if not callable(getattr(fit, "summary", None)):
-        raise SettingError("plot draws a fit of tacit.glm or a fitted estimator.")
+        raise SettingError("plot draws a fit of tacit.glm, a fitted estimator or a composition of events.")
     total = sampling = fit.summary(level, exponentiate=exponentiate)
     # A fit read from a file has one kind of interval.
     if getattr(fit, "release", True) is not None:

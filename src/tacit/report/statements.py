@@ -17,7 +17,7 @@ from tacit.documents.canonical_json import plain, quoted
 from tacit.inference.text_table import Table, rounded
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
-from tacit.privacy.event import Gaussian, ObjectivePerturbation
+from tacit.privacy.event import Gaussian, PerturbedObjective, Pure
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",
@@ -43,7 +43,8 @@ _MOST_PREMISES, LONGEST_PREMISE, MOST_ANALYSTS = 20, 200, 50  # Of a text or a t
 def plan_table(plan: Plan) -> Table:
     """Steps of a plan, how often each reads the records, and its share of the budget.
 
-    The share is of μ², which adds up; of a perturbed objective, which has no μ, that of the Gaussian noise in it.
+    The share is of μ², which adds up; of a perturbed objective, which has no μ, that of the Gaussian noise in it. Where
+    delta is 0 it is of ε.
     """
     costs: dict[str, Fraction] = defaultdict(Fraction)
     passes: Counter[str] = Counter()
@@ -52,10 +53,12 @@ def plan_table(plan: Plan) -> Table:
         if step.price is not None:
             passes[step.label] += step.times
             for event in events_of(step.kind, step.price, plan.relation, step.size):
-                if isinstance(event, ObjectivePerturbation):
+                if isinstance(event, PerturbedObjective):
                     costs[step.label] += step.times * Fraction(objective_mu(event, plan.relation)) ** 2
                 elif isinstance(event, Gaussian):
                     costs[step.label] += step.times * event.mu_squared
+                elif isinstance(event, Pure):
+                    costs[step.label] += step.times * Fraction(event.epsilon)
     total = sum(costs.values(), Fraction(0))
     rows = [(name, f"{times}", f"{float(costs[name] / total):.0%}") for name, times in passes.items()]
     return Table(("step", "passes", "share of budget"), tuple(rows))
@@ -111,10 +114,8 @@ def odds_of(guarantee: Guarantee, *, several: bool) -> str:
     """Say in which case conclusions would have been about as likely, and how nearly so."""
     changes = _ALL_RECORDS if several else _ONE_RECORD
     change = changes[str(guarantee.relation)].format(unit=quoted(guarantee.unit))
-    return (
-        f"{change}: at most {_factor(guarantee.epsilon)} times as likely, plus a probability of "
-        f"{rounded(guarantee.delta, 3, ROUND_CEILING)}"
-    )
+    rest = f", plus a probability of {rounded(guarantee.delta, 3, ROUND_CEILING)}" if guarantee.delta > 0.0 else ""
+    return f"{change}: at most {_factor(guarantee.epsilon)} times as likely{rest}"
 
 
 def _factor(epsilon: float) -> str:
@@ -153,13 +154,16 @@ def certificate_table(certificate: Certificate) -> Table:
     """Events of a certificate: what was asked, how often, and the noise over the sensitivity."""
     rows = []
     for entry in certificate.parsed["events"]:
-        multiplier = "none"
-        if entry["event"] is not None:
-            squared = Fraction(entry["sensitivity"]["squared"])
-            ratio = Fraction(entry["noise"]["variance"]) / squared if squared else None
-            multiplier = "inf" if ratio is None else rounded(math.sqrt(ratio), 4, ROUND_FLOOR)
+        multiplier = "none" if entry["event"] is None else noise_multiplier(entry["sensitivity"], entry["noise"])
         rows.append((quoted(entry["label"]), str(entry["times"]), multiplier))
     return Table(("event", "times", "noise / sensitivity"), tuple(rows))
+
+
+def noise_multiplier(sensitivity: Mapping[str, str], noise: Mapping[str, str]) -> str:
+    """Noise over sensitivity of an entry, rounded down: by their squares, or by scale and bound where those are."""
+    squared = Fraction(sensitivity["squared"]) if "squared" in sensitivity else Fraction(sensitivity["bound"]) ** 2
+    variance = Fraction(noise["variance"]) if "variance" in noise else Fraction(noise["scale"]) ** 2
+    return rounded(math.sqrt(variance / squared), 4, ROUND_FLOOR) if squared else "inf"
 
 
 def joint_promise(certificate: JointCertificate) -> str:

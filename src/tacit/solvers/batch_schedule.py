@@ -9,10 +9,11 @@ from fractions import Fraction
 
 from tacit.accounting.calibration import calibrate
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.batches import FINEST_RATE, Batches, Sampling
+from tacit.contract.batch_price import batch_price_for
+from tacit.contract.batches import FINEST_RATE, Batches, BatchPrice, Sampling
 from tacit.contract.plan import Purpose, Step
 from tacit.contract.query import QueryKind
-from tacit.contract.sensitivity import BatchPrice, batch_price_for, events_of
+from tacit.contract.sensitivity import events_of
 from tacit.errors import PassesError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, Gaussian, Repeated

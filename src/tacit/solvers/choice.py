@@ -28,6 +28,7 @@ from tacit.solvers import (
     newton_polish,
     objective_perturbation,
     one_step,
+    output_perturbation,
     staged_gradient,
     stochastic,
     whitened_gradient,
@@ -60,6 +61,8 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:
+        if options.solver in PENALISED and facts.penalty.l2:
+            return PENALISED[options.solver](facts, options)
         plan = assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
@@ -99,10 +102,10 @@ def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) 
 def _pure(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Plan within an ε, where delta is 0."""
     absent = isinstance(facts.design.response, Absent)
-    solver = None if absent else PURE_SOLVERS.get(options.solver)
+    solver = mean.pure_plan if absent else PURE_SOLVERS.get(options.solver)
     if solver is None or facts.design.open_places:
-        what = "A mean" if absent else f'solver="{options.solver}"'
-        ways = [] if absent else [f'solver="{name}"' for name in PURE_SOLVERS]
+        what = f'solver="{options.solver}"'
+        ways = [f'solver="{name}"' for name in PURE_SOLVERS]
         if solver is not None:
             what, ways = "The search for bounds", ["declared bounds"]
         expected = " or ".join([*ways, "a delta above 0, for example delta=1e-6"])
@@ -209,18 +212,33 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         "newton": counted(newton.plan),
         "majorised-newton": counted(newton.plan),
         "objective-perturbation": counted(objective_perturbation.plan),
+        objective_perturbation.CLASSICAL: counted(objective_perturbation.classical_plan),
         "double-noise-newton": double_noise.plan,
+        output_perturbation.NAME: output_perturbation.plan,
         "stochastic": stochastic.plan,
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""
-PURE_SOLVERS: Mapping[str, PlanSolver] = MappingProxyType({})
+PURE_SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
+    {
+        output_perturbation.NAME: output_perturbation.pure_plan,
+        objective_perturbation.NAME: objective_perturbation.pure_plan,
+    }
+)
 """By the name that a user gives: what plans the fit where delta is 0, within an ε.
 
 Every event of such a plan is pure (`Laplace`, `Pure`, `BoundedRange`); the sum of their epsilons is at most the third
 argument, in exact rationals. `counted` and `with_counting` count with Gaussian noise: a pure solver requires a public
 number of records, or counts by itself.
 """
+PENALISED: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan]] = MappingProxyType(
+    {
+        output_perturbation.NAME: output_perturbation.exact_plan,
+        objective_perturbation.NAME: objective_perturbation.exact_plan,
+        objective_perturbation.CLASSICAL: objective_perturbation.exact_plan,
+    }
+)
+"""Solvers whose l2 is on every coordinate: what plans a fit without noise."""
 INTERVALS_BY_DEFAULT = frozenset({"auto"})
 """Solvers that pay for intervals unless they are declined: those whose coverage was shown."""
 
@@ -237,6 +255,11 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
             f"The budget is small for this table: n·μ/√d is {strength:.2g}, and below "
             f"{WARNINGS.smallest:g} a fit is mostly noise. Use a larger epsilon, more records or "
             "fewer columns."
+        )
+    if output_perturbation.too_noisy(plan):
+        texts.append(
+            "l2 is small for this budget: the noise is expected to cost as much as coefficients of 0 would. Use a "
+            "larger l2, or leave it out: it is then chosen from public numbers."
         )
     if plan.intervals_declined or (plan.solver.intervals and plan.signal < WARNINGS.intervals):
         texts.append(

@@ -191,8 +191,19 @@ class Perturbation:
     study: ClassVar[str] = "docs/objective_perturbation.md; derived for ‖θ‖ = 5"
     cover: Fraction = rule(Fraction(1, 200), "share of the noise that hides the computation")
     norm: float = rule(5.0, "assumed norm of the minimiser, for the ridge")
+    response_norm: float = rule(1.0, "and that of a response within [-1, 1]")
     ratios: tuple[float, float, int] = rule((0.005, 1.09, 61), "parts of ε tried for the ridge")
     largest: float = rule(500.0, "largest ε: loss distributions are computed to about 690")
+
+
+@dataclass(frozen=True)
+class OutputPerturbation:
+    """Output perturbation."""
+
+    study: ClassVar[str] = "docs/perturbation.md, on simulated designs"
+    norm: float = rule(10.0, "assumed norm of the best coefficients of labels, for rows of norm 1")
+    response_norm: float = rule(1.0, "and of a response within [-1, 1]")
+    bits: int = rule(32, "lattice of noise of Gamma norm: far coarser than its floats")
 
 
 @dataclass(frozen=True)
@@ -230,10 +241,11 @@ class Reliability:
 
 START, LEVEL, ONE_STEP, TAIL, NEWTON = Start(), Level(), OneStep(), Tail(), Newton()
 PERTURBATION, DOUBLE_NOISE, RELIABILITY = Perturbation(), DoubleNoise(), Reliability()
+OUTPUT_PERTURBATION = OutputPerturbation()
 GROUPS: tuple[Any, ...] = (
     rules.TABLES, rules.WARNINGS, rules.COUNTING, rules.BOUNDS, rules.WHITENING, rules.DESCENT,
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
-    rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON, PERTURBATION, DOUBLE_NOISE,
-    RELIABILITY, rules.STOCHASTIC,
+    rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON, PERTURBATION, OUTPUT_PERTURBATION,
+    DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

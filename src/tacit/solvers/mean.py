@@ -15,15 +15,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments
+from tacit.contract.sensitivity import laplace_price
 from tacit.design.attached_columns import AttachedColumns
 from tacit.losses import regression
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.counting import SMALLEST_SHARE, with_counting
+from tacit.solvers.requirements import Requirement, require
 from tacit.solvers.rules import LABELS, MEAN, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.whitened_gradient import Whitening, whiten
+
+_PURE_SOLVER = Requirement(
+    lambda _, options: options.solver in {"auto", "gradient"},
+    'With delta=0 a mean is one sum with Laplace noise: leave solver="auto".',
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,18 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         alone = priced(facts, QueryKind.GRADIENT, allowed, 1, Purpose.ROW_SUM)
         return assembled(facts, Mean(), (alone,))
     return with_counting(facts, allowed, lambda rest: _whitened(facts, signal, rest))
+
+
+def pure_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Price a mean with Laplace noise, where delta is 0: one sum in prepared coordinates.
+
+    Guarantee
+    ---------
+    - The event of the plan costs at most `allowed`, an ε, in exact rationals.
+    """
+    require((_PURE_SOLVER,), facts, options)
+    price = laplace_price(allowed, facts.relation, records=facts.records, width=facts.coordinates)
+    return assembled(facts, Mean(), (Step(QueryKind.GRADIENT, price, 1, Purpose.ROW_SUM),))
 
 
 def _whitened(facts: PublicFacts, signal: float, allowed: Fraction) -> Plan:

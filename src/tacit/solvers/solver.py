@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -47,6 +47,8 @@ class SolverOptions:
     step_size: float | None = None
     max_passes: int | None = None
     inference: bool = False
+    l2: float | None = field(default=None, compare=False)
+    """The ridge as it was given, 0 included; None where it was left out. Solvers go by the penalty of the facts."""
     sampling: str | None = None
     batch_size: int | None = None
     sample_rate: float | Fraction | None = None

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan, Purpose
-from tacit.contract.sensitivity import BatchPrice
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import LABELS

@@ -35,6 +35,18 @@ def test_two_signed_is_above_the_oracle_and_tight(order: float, mu: float) -> No
     assert truth <= value <= truth * (1 + 1e-12)
 
 
+@pytest.mark.parametrize(("order", "mu"), CASES)
+@pytest.mark.parametrize("vertices", [3, 16])
+def test_several_vertices_are_above_the_oracle_and_tight(order: float, mu: float, vertices: int) -> None:
+    with mpmath.workdps(60):
+        a, m = mpmath.mpf(order), mpmath.mpf(mu)
+        start = mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.mpf(2) / vertices)
+        truth = a * m * m / 2 + mpmath.log(vertices * mpmath.ncdf((a - 1) * m - start)) / (a - 1)
+    value = float(two_signed_objective(order, 0.0, mu, vertices))
+    assert truth <= value <= truth * (1 + 1e-6)
+    assert value >= float(two_signed_objective(order, 0.0, mu)) * (1 - 1e-12)
+
+
 def test_the_curves_are_the_moments_of_the_dominating_losses() -> None:
     # E exp((alpha - 1) Y) by quadrature over the normal variable of each loss.
     for order, mu in [(1.5, 1.0), (4.0, 0.5)]:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import ColumnCounts, CurvatureAndScore, GradientSum, PerturbedMinimum, SecondMoments
 from tacit.losses.classification import LOGISTIC
+from tacit.mechanisms.certified_minimum import fine_gradients
 from tacit.mechanisms.counts import column_counts
 from tacit.mechanisms.gradient import gradients
 from tacit.mechanisms.moments import curvature_score_pairs, second_moments
-from tacit.mechanisms.objective_perturbation import fine_gradients
 from tacit.rows.storage.store import BlockSum, Layout, thread_count
 from tests.rows.memory_stores import memory_store
 

@@ -264,14 +264,14 @@ def resolve(
     count = float(coarse.times.sum())
     deviation = math.sqrt(aim.moments.variance / count)
     wanted = accuracy_step(aim, count, accuracy)
-    step = _on_lattice(items, max(wanted, width / (longest / 2), SMALLEST_STEP), width)
+    step = on_lattice(items, max(wanted, width / (longest / 2), SMALLEST_STEP), width)
     per_octave = min(max(math.ceil(deviation / step), 8), 512)
     grids = []
     means = aim.moments.means
     for (pair, _), mean, bottom, top in zip(items, means, lowest, highest, strict=True):
         center, low, high = round(float(mean) / step), float(bottom), float(top) + step
         grid = dyadic(step, center=center, low=low, high=high, per_octave=per_octave)
-        grids.append(_with_atoms(grid, pair, direction))
+        grids.append(with_atoms(grid, pair, direction))
     return Resolution(window, tuple(grids), aim.epsilon, step)
 
 
@@ -282,7 +282,7 @@ def accuracy_step(aim: Aim, count: float, accuracy: float) -> float:
     return math.sqrt(12.0 * accuracy * size / (count * (1.0 + aim.tilt)))
 
 
-def _on_lattice(items: Sequence[tuple[Pair, int]], step: float, width: float) -> float:
+def on_lattice(items: Sequence[tuple[Pair, int]], step: float, width: float) -> float:
     """Round the step so that it divides the one lattice of atoms, if there is just one."""
     lattices = {pair.lattice for pair, _ in items if pair.lattice > 0.0}
     if len(lattices) == 1:
@@ -293,7 +293,7 @@ def _on_lattice(items: Sequence[tuple[Pair, int]], step: float, width: float) ->
     return rounded_step(step)
 
 
-def _with_atoms(grid: Grid, pair: Pair, direction: Direction) -> Grid:
+def with_atoms(grid: Grid, pair: Pair, direction: Direction) -> Grid:
     """Add the neighbours of every atom within the range of the grid."""
     losses, _ = pair.atoms(direction)
     if not losses.size:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from tacit.accounting.objective_perturbation import vertex_quantile
 from tacit.accounting.rounding import ALLOWANCE, Floats, above_one, as_orders, non_negative, raised
 from tacit.validate import whole
 
@@ -299,21 +300,27 @@ def one_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Fl
     return raised(determinant + flat.reshape(array.shape))
 
 
-def two_signed_objective(orders: ArrayLike, determinant: float, mu: float) -> Floats:
-    """Return the curve for losses with a two-signed derivative, c + αμ²/2 + log(2Φ((α - 1)μ)) / (α - 1).
+def two_signed_objective(orders: ArrayLike, determinant: float, mu: float, vertices: int = 2) -> Floats:
+    """Return the curve for m > 1 vertices, c + αμ²/2 + log(mΦ((α - 1)μ - z)) / (α - 1), Φ(-z) = 1/m.
 
-    Guarantee: the Rényi divergence of the dominating loss c + mu^2/2 + |A|, rounded up; never below the one-signed
-    curve.
+    Guarantee: the Rényi divergence of the dominating loss, c + mu^2/2 + |A| for two vertices, rounded up; never below
+    the one-signed curve.
     """
     array = as_orders(orders)
     determinant, mu = non_negative("determinant", determinant), non_negative("mu", mu)
     if math.isinf(mu):
         return np.full_like(array, math.inf)
-    excess = array - 1.0
+    excess, start = array - 1.0, vertex_quantile(vertices)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        # log(2 Phi(x)) = log1p(erf(x / sqrt 2)) keeps its digits near 0.
-        fold = np.log1p(special.erf(excess * mu * math.sqrt(0.5))) / excess
-        fold = np.where(excess > 0.0, fold, mu * math.sqrt(2.0 / math.pi))
+        # At order 1 the slope of the concave logarithm, which is above it everywhere.
+        steepest = mu * vertices * math.exp(-0.5 * start * start) / math.sqrt(2.0 * math.pi)
+        if vertices == 2:
+            # log(2 Phi(x)) = log1p(erf(x / sqrt 2)) keeps its digits near 0.
+            fold = np.log1p(special.erf(excess * mu * math.sqrt(0.5))) / excess
+        else:
+            tail = math.log(vertices) + special.log_ndtr(excess * mu - start)
+            fold = np.minimum((tail + ALLOWANCE * (1.0 + math.log(vertices))) / excess, steepest)
+        fold = np.where(excess > 0.0, fold, steepest)
         square = np.float64(mu) * np.float64(mu) / 2.0
         return raised(determinant + array * square + fold)
 

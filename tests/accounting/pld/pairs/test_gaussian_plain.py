@@ -81,5 +81,20 @@ def test_bad_parameters_are_refused(mu: float) -> None:
         GaussianPair(mu)
     with pytest.raises(SettingError, match="mu"):
         ObjectivePerturbation(0.0, mu)
-    with pytest.raises(SettingError, match="signs"):
-        ObjectivePerturbation(0.0, 1.0, 3)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="vertices"):
+        ObjectivePerturbation(0.0, 1.0, 0)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.5, 3.0])
+@pytest.mark.parametrize("vertices", [3, 4, 9, 81])
+def test_several_vertices_have_the_upper_tail_of_the_gaussian_loss(mu: float, vertices: int) -> None:
+    """Against 50 digits: V conditioned on its upper 1/m tail, by its definition."""
+    pair = ObjectivePerturbation(0.2, mu, vertices)
+    with mpmath.workdps(50):
+        m = mpmath.mpf(mu)
+        start = m * m / 2 + m * mpmath.sqrt(2) * mpmath.erfinv(1 - mpmath.mpf(2) / vertices)
+        for e in (-0.5, 0.0, float(start) / 2, float(start) + mu, float(start) + 5 * mu):
+            at = max(mpmath.mpf(e), start)
+            first, second = vertices * normal(m / 2 - at / m), vertices * normal(-m / 2 - at / m)
+            expected = first - mpmath.exp(e) * second
+            assert profile(pair, "remove", 0.2 + e) == pytest.approx(float(expected), rel=1e-8, abs=1e-14)

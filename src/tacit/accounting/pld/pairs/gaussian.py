@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import special
 
+from tacit.accounting.objective_perturbation import vertex_quantile
 from tacit.accounting.pld.pairs.pair import NO_ATOMS, UNIT, Direction, GridTooLong, Pair
 from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
@@ -85,23 +86,24 @@ class DiscreteGaussianPair(Pair):
 class ObjectivePerturbation(Pair):
     """The loss that dominates a minimiser of a perturbed objective.
 
-    Y = c + max(0, V) with V ~ N(μ²/2, μ²) for one sign, Y = c + μ²/2 + |A| with A ~ N(0, μ²) for two. `c` bounds the
-    logarithm of the Jacobian, and `c_add` that of the add direction (0 under add-remove and zero-out; default `c`).
-    `mu` is the gradient bound over the noise scale, doubled for replace-one. `signs` is 1 if the loss's derivative has
-    one sign given the record, else 2.
+    Y = c + max(0, V) with V ~ N(μ²/2, μ²) for one vertex; for m of them V is conditioned on its upper 1/m tail, which
+    is c + μ²/2 + |A| with A ~ N(0, μ²) for two. `c` bounds the logarithm of the Jacobian, and `c_add` that of the add
+    direction (0 under add-remove and zero-out; default `c`). `mu` is the gradient bound over the noise scale, doubled
+    for replace-one.
 
-    Guarantee: one sign, epsilon at least c: the profile is the Gaussian one at ``epsilon - c``.
+    Guarantee: for losses from c + max(0, μ²/2 + μz), Φ(-z) = 1/m, the profile is m times the Gaussian one at
+    ``epsilon - c``.
     """
 
     c: float
     mu: float
-    signs: Literal[1, 2] = 1
+    vertices: int = 1
     c_add: float | None = None
 
     def __post_init__(self) -> None:
         Pair.__post_init__(self)
-        if self.signs not in (1, 2):
-            raise SettingError(f"signs is {self.signs!r}; expected 1 or 2")
+        if not isinstance(self.vertices, int) or self.vertices < 1:
+            raise SettingError(f"vertices is {self.vertices!r}; expected an integer of at least 1")
 
     @property
     def symmetric(self) -> bool:
@@ -115,21 +117,24 @@ class ObjectivePerturbation(Pair):
         c = self._c(direction)
         if self.mu == 0.0:
             return np.zeros_like(points), np.zeros_like(points)
-        if self.signs == 1:
+        if self.vertices == 1:
             ratio, half = np.maximum(points - c, 0.0) / self.mu, 0.5 * self.mu
             return special.ndtr(half - ratio), np.exp(-c) * special.ndtr(-half - ratio)
-        ratio = np.maximum(points - (c + 0.5 * self.mu * self.mu), 0.0) / self.mu
-        return 2.0 * special.ndtr(-ratio), 2.0 * np.exp(-c) * special.ndtr(-self.mu - ratio)
+        count, start = float(self.vertices), vertex_quantile(self.vertices)
+        ratio = np.maximum((points - (c + 0.5 * self.mu * self.mu)) / self.mu, start)
+        first = np.minimum(count * special.ndtr(-ratio), 1.0)
+        return first, count * np.exp(-c) * special.ndtr(-self.mu - ratio)
 
     def _atoms(self, direction: Direction) -> tuple[Floats, Floats]:
-        if self.mu > 0.0 and self.signs == 2:
+        if self.mu > 0.0 and self.vertices > 1:
             return NO_ATOMS
         # All negative V are taken as 0.
         return np.array([self._c(direction)]), np.array([special.ndtr(-0.5 * self.mu) if self.mu > 0.0 else 1.0])
 
     def loss_error(self, largest: float) -> float:
         """Roundings of the shift and of the argument, in units of the loss."""
-        return 16.0 * UNIT * (largest + self.c + self.mu * self.mu)
+        start = 2.0 * vertex_quantile(self.vertices)
+        return 16.0 * UNIT * (largest + self.c + self.mu * self.mu + start * self.mu)
 
     def _c(self, direction: Direction) -> float:
         return self.c_add if direction == "add" and self.c_add is not None else self.c
