@@ -12,11 +12,12 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.compiling import compiled
 from tacit.errors import SettingError
 from tacit.rows.storage.person_store import PersonBlock, place_groups
 from tacit.rows.storage.record_store import SparseBlock
 from tacit.rows.storage.store import Layout, Rewrite, Store
-from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count, tiles_in, to_tiles
+from tacit.rows.storage.tiles import LANES, Integers, readonly, tile_count, tiles_in
 
 Members = Callable[[int, int], Integers]
 """Numbers of a batch from a first one on, so many, less the first; in order, repeated where they were drawn again."""
@@ -59,8 +60,23 @@ class BatchStore(Store):
 
 def dense_records_at(block: NDArray[Any], places: Integers) -> NDArray[Any]:
     """Tiles of the records at these places of a block, in their order."""
-    tile, lane = np.divmod(places, LANES)
-    return readonly(to_tiles(np.ascontiguousarray(block[tile, :, lane])))
+    tiles = np.empty((tile_count(len(places)), block.shape[1], LANES), dtype=block.dtype)
+    _gather(readonly(block), readonly(places), tiles)
+    return readonly(tiles)
+
+
+@compiled
+def _gather(block: NDArray[Any], places: Integers, tiles: NDArray[Any]) -> None:
+    for t in range(tiles.shape[0]):
+        first = t * LANES
+        count = min(LANES, places.shape[0] - first)
+        # Column after column: the records of one tile come from few tiles of the block, which stay in the cache.
+        for j in range(tiles.shape[1]):
+            for lane in range(count):
+                place = places[first + lane]
+                tiles[t, j, lane] = block[place // LANES, j, place % LANES]
+            for lane in range(count, LANES):
+                tiles[t, j, lane] = 0.0
 
 
 def sparse_records_at(block: SparseBlock, places: Integers) -> SparseBlock:
@@ -72,8 +88,7 @@ def sparse_records_at(block: SparseBlock, places: Integers) -> SparseBlock:
     starts[len(places) + 1 :] = starts[len(places)]
     # Entry k of the batch is entry k - (its record's new start) + (its old start) of the block.
     entries = np.arange(int(sizes.sum())) + np.repeat(block.starts[places] - starts[: len(places)], sizes)
-    tile, lane = np.divmod(places, LANES)
-    outcome = to_tiles(np.ascontiguousarray(block.outcome[tile, :, lane]))
+    outcome = dense_records_at(block.outcome, places)
     arrays = (starts, block.indices[entries], block.values[entries], outcome)
     return SparseBlock(*(readonly(array) for array in arrays))
 
