@@ -34,7 +34,9 @@ def test_frames_and_files_in_blocks_have_the_same_batches(
 
     def coefficients(data: Any) -> Any:
         settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "solver": "stochastic", "random_state": 4}
-        return tacit.glm("y ~ a + b", data, SCHEMA, sampling=sampling, **settings).release.coefficients()
+        release = tacit.glm("y ~ a + b", data, SCHEMA, sampling=sampling, **settings).release
+        assert release is not None
+        return release.coefficients()
 
     reference = coefficients(FRAME)
     for data in (pl.from_pandas(FRAME), csv, parquet):

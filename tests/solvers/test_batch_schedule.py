@@ -60,9 +60,10 @@ def test_passes_are_shared_out() -> None:
     capped = with_cap(SolverOptions("stochastic"), 9)
     assert capped.max_passes == 9
     assert with_cap(SolverOptions("stochastic", max_passes=4), 9).max_passes == 4
-    assert moments_within(capped, 5) == 3
-    assert moments_within(capped, 2) == 2
-    assert moments_within(capped, 5, 6) == 1
+    assert moments_within(capped, 5, 3) == 3
+    assert moments_within(capped, 2, 3) == 2
+    assert moments_within(capped, 5, 2, 7) == 1
+    assert moments_within(capped, 5, 3, 8) == 1
     assert passes_left(capped, 3) == 6
     with pytest.raises(PassesError, match="at least 10"):
         passes_left(capped, 9)

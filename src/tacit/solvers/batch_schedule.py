@@ -69,9 +69,9 @@ def with_cap(options: SolverOptions, passes: int) -> SolverOptions:
     return options if options.max_passes is not None else replace(options, max_passes=passes)
 
 
-def moments_within(options: SolverOptions, queries: int, others: int = 0) -> int:
-    """Return the number of second-moment queries: at most a part of the passes that the others leave."""
-    return max(1, min(queries, ((options.max_passes or 0) - others) // STOCHASTIC.moments_part))
+def moments_within(options: SolverOptions, queries: int, part: int, others: int = 0) -> int:
+    """Return the number of second-moment queries: at most one in `part` of the passes that the others leave."""
+    return max(1, min(queries, ((options.max_passes or 0) - others) // part))
 
 
 def passes_left(options: SolverOptions, others: int) -> int:

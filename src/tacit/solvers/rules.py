@@ -324,7 +324,8 @@ class Stochastic:
 
     study: ClassVar[str] = "AUC on adult and covertype at ε = 1, 5 seeds (docs/stochastic.md)"
     passes: int = rule(5, "passes by default: further ones gained nothing")
-    moments_part: int = rule(3, "at most one pass in so many is for second moments")
+    moments_part: int = rule(3, "at most one pass in so many is for second moments of labels")
+    number_part: int = rule(2, "and of numbers: R² of california and diamonds rose by .015 with a second query")
     steps: float = rule(2.0, "steps over those of full descent: a step of a batch has more noise")
     rate_bits: int = rule(6, "binary digits of a planned rate, which is rounded down")
     records_a_coefficient: float = rule(4.0, "records of a batch a coefficient below which steps shorten")

@@ -146,7 +146,7 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     """Descent in privately whitened coordinates, as `whitened_gradient` has it."""
     signal, capped = facts.signal(allowed), with_cap(options, STOCHASTIC.passes)
     queries, share, ridge = moment_queries(facts, signal)
-    queries = moments_within(capped, queries)
+    queries = moments_within(capped, queries, STOCHASTIC.moments_part)
     recipe = recipe_of(facts, signal)
     usual = math.ceil(recipe.iterations * STOCHASTIC.steps)
     steps, batches = schedule(facts, options, passes_left(capped, queries), usual)
@@ -167,7 +167,7 @@ def _numbers(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     signal, capped = facts.signal(allowed), with_cap(options, STOCHASTIC.passes + MEASURED)
     narrow = facts.design.width <= STAGED.narrow and not facts.is_large
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
-    queries = moments_within(capped, queries, MEASURED)
+    queries = moments_within(capped, queries, STOCHASTIC.number_part, MEASURED)
     pace = pace_of(facts, replace(options, iterations=None), signal)
     by_size = facts.loss.code in {Code.SQUARED, Code.POISSON}
     clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
