@@ -26,6 +26,7 @@ TOPICS = (
     "fit_with_intervals",
     "trajectories",
     "newton",
+    "batches",
     "accuracy",
     "coverage",
 )

@@ -37,6 +37,10 @@ class SettingError(InputError):
     """A setting outside its range or choices: solver, output, iterations, step size."""
 
 
+class PassesError(SettingError):
+    """A cap on passes that excludes a plan whose every step reads all records."""
+
+
 class DataError(InputError):
     """Invalid records or columns of a table. For the curator; names no value and no row."""
 

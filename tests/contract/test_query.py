@@ -12,6 +12,7 @@ from tacit.contract.query import (
     KIND_OF,
     LARGEST,
     PART,
+    BatchGradientSum,
     BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
@@ -38,6 +39,7 @@ from tacit.losses.loss import Code, Loss
 THETA, MATRIX = np.array([0.5, -1.0]), np.eye(2)
 VALID: dict[type, dict[str, Any]] = {
     GradientSum: {"theta": THETA, "clip": 1.0, "matrix": MATRIX},
+    BatchGradientSum: {"theta": THETA, "clip": 1.0, "matrix": MATRIX},
     SecondMoments: {"row_bound": 1.0, "matrix": MATRIX},
     CurvatureAndScore: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX, "loss": classification.LOGISTIC},
     ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
@@ -78,6 +80,11 @@ def test_all_records_are_read_or_one_subsample(query: type) -> None:
     for every in (0, 2, -1, PART + 1):
         with pytest.raises(SettingError, match=f"one in {PART}"):
             query(**VALID[query], every=every)
+
+
+def test_a_batch_is_of_all_records() -> None:
+    with pytest.raises(SettingError, match="drawn from all records"):
+        BatchGradientSum(**VALID[BatchGradientSum], every=PART)
 
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))

@@ -44,7 +44,14 @@ BAD: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
         f"intervals of {solver}": ({"inference": True, "solver": solver}, SettingError, 'solver="auto".*inference')
         for solver in ("gradient", "whitened-gradient", "newton", "majorised-newton", "objective-perturbation")
     },
-    "passes and iterations": ({"iterations": 50, "max_passes": 5}, SettingError, "max_passes"),
+    "passes and iterations": ({"iterations": 50, "max_passes": 5, "solver": "gradient"}, SettingError, "max_passes"),
+    "batch beyond the table": ({"batch_size": 10**10, "solver": "stochastic"}, SettingError, "batch_size"),
+    "rate of no price": ({"sample_rate": 1.5, "solver": "stochastic"}, SettingError, "sample_rate"),
+    "sampling of no price": (
+        {"sampling": "without-replacement", "solver": "stochastic", "relation": "zero-out"},
+        SettingError,
+        "no price under zero-out",
+    ),
     "no bounds": ({"bounds": None}, BoundsError, "never read off the data"),
     "bounds": ({"bounds": (10, 0)}, BoundsError, "lower"),
     "row norm": ({"row_norm": -1.0}, BoundsError, "row_norm"),

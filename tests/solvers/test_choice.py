@@ -74,16 +74,16 @@ def exact_delta(epsilon: float, mu_squared: Fraction) -> Any:
         return mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
 
 
+GAUSSIAN = tuple(name for name in SOLVERS if name != "stochastic")
+"""Solvers whose events have a μ; steps over batches are in test_stochastic_plan.py."""
 wishes = st.builds(
     SolverOptions,
-    solver=st.sampled_from(tuple(SOLVERS)),
+    solver=st.sampled_from(GAUSSIAN),
     output=st.sampled_from([None, "average", "tail", "last"]),
     iterations=st.none() | st.integers(1, 2000),
     step_size=st.none() | st.floats(1e-6, 1e6),
     inference=st.booleans(),
-) | st.builds(
-    SolverOptions, solver=st.sampled_from(tuple(SOLVERS)), max_passes=st.integers(1, 500), inference=st.booleans()
-)
+) | st.builds(SolverOptions, solver=st.sampled_from(GAUSSIAN), max_passes=st.integers(1, 500), inference=st.booleans())
 
 
 @given(
@@ -102,6 +102,11 @@ def test_t34_the_budget_is_never_exceeded(
     try:
         plan = make_plan(facts(n, d, Budget(epsilon=epsilon, delta=delta), relation), asked)
     except (BudgetError, SettingError):
+        return
+    if plan.draws_batches:
+        # Few passes over a table of many steps; they have no μ.
+        assert asked.solver == "auto"
+        assert plan.guarantee().epsilon <= epsilon
         return
     cost = exact_cost(plan)
     assert exact_delta(epsilon, cost) <= delta

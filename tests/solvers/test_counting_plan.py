@@ -96,7 +96,7 @@ def test_the_count_is_among_the_passes(case: str, epsilon: float) -> None:
     assert planned("labels", n=10**7, **settings).queries <= 30
     assert planned("labels", SolverOptions(max_passes=4), **settings).queries <= 4
     with pytest.raises(SettingError, match="max_passes must be at least 5"):
-        planned("labels", SolverOptions(max_passes=4, iterations=3), **settings)
+        planned("labels", SolverOptions("whitened-gradient", max_passes=4, iterations=3), **settings)
 
 
 def test_a_single_gradient_is_planned_without_a_count() -> None:

@@ -18,6 +18,8 @@ from importlib import metadata
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
+from tacit.certificate.batch_entry import read_batch_price, stated_batches
+from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
@@ -54,7 +56,8 @@ _VERSIONED = ("tacit", "python", "numpy", "numba")
 _MOST_PARTS = 64
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
-MOST_PERTURBED = 8  # Perturbed minima in one certificate: a fit has one or two, and each is costly to price.
+MOST_PERTURBED = 8  # Entries of such a kind in one certificate: a fit has one or two, and each is costly to price.
+NAMES = {QueryKind.MINIMUM: "perturbed minima", QueryKind.BATCH_GRADIENT: "sums over batches"}
 
 # In the order in which a person reads them.
 _LAYOUT = fields_of(
@@ -117,8 +120,9 @@ class Certificate(Document):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
             require_fields(entry, _ENTRY, f"event {number}")
-        perturbed = sum(entry["query"] == QueryKind.MINIMUM for entry in document["events"])
-        require(perturbed <= MOST_PERTURBED, f"there are more than {MOST_PERTURBED} perturbed minima")
+        for kind, name in NAMES.items():
+            times = sum(entry["query"] == kind for entry in document["events"])
+            require(times <= MOST_PERTURBED, f"there are more than {MOST_PERTURBED} entries of {name}")
 
     @classmethod
     def issue(
@@ -225,10 +229,16 @@ def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[s
         noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
         stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
         return stated, {**noise, "cover": str(price.cover)}
-    # A perturbed minimum's event holds one record's own gradient.
-    perturbed = isinstance(price, MinimumPrice)
-    squared = price.bound**2 if perturbed else squared_sensitivity(step.kind, price.bound, relation, step.size)
+    # A perturbed minimum's event holds one record's own gradient, and a batch's what a record of the batch changes.
+    if isinstance(price, MinimumPrice):
+        squared = price.bound**2
+    elif isinstance(price, BatchPrice):
+        squared = price.batches.squared_factor * price.bound**2
+    else:
+        squared = squared_sensitivity(step.kind, price.bound, relation, step.size)
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
+    if isinstance(price, BatchPrice):
+        sensitivity |= stated_batches(price.batches)
     noise = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
     if isinstance(price, GammaPrice):
         noise = {"law": "gamma norm rounded to integers", "bits": price.bits, "scale": str(2**price.bits)}
@@ -266,6 +276,8 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPri
     require(proven, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]
     laplace = kind is QueryKind.GRADIENT and isinstance(noise, dict) and noise.get("law") == _LAPLACE_LAW
+    if kind is QueryKind.BATCH_GRADIENT:
+        return read_batch_price(entry, place)
     expected = _LAPLACE if laplace else _PURE if perturbed and real else (_PRICE[0], _GAMMA) if real else _PRICE
     shape = {"signs", "classes"} & set(sensitivity or ()) if perturbed and not real else set()
     for name, own, drift in zip(("sensitivity", "noise"), expected, _DRIFT, strict=True):

@@ -78,6 +78,8 @@ class ModelOptions:
     solver: Annotated[str, flag("NAME", "auto, or a name of docs/solvers.md.")] = "auto"
     iterations: Annotated[int | None, flag("N", "Steps. Default: planned.")] = None
     step_size: Annotated[float | None, flag("S", "Default: planned.")] = None
+    sampling: Annotated[str | None, flag("NAME", "Batches of --solver stochastic: poisson or another.")] = None
+    batch_size: Annotated[int | None, flag("N", "Expected size of a batch. Default: planned.")] = None
     max_passes: Annotated[int | None, flag("N", "Cap on passes over the table.")] = None
     l2: Annotated[float | None, flag("L", "Ridge penalty on the slopes.")] = None
     radius: Annotated[float | None, flag("R", "Ball that holds the slopes.")] = None

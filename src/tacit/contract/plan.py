@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
+from tacit.contract.batches import BatchPrice
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
@@ -95,6 +97,11 @@ class Step:
     def label(self) -> str:
         """The purpose in words."""
         return str(self.purpose)
+
+    @property
+    def passes(self) -> Fraction:
+        """Passes over the records, in expectation: a batch counts as the share of them that it reads."""
+        return self.times * (self.price.batches.rate if isinstance(self.price, BatchPrice) else Fraction(1))
 
     def noise_share(self, records: float) -> float:
         """Standard deviation of a count's noise, as a share of the records; 0 without noise."""
@@ -228,8 +235,18 @@ class Plan:
 
     @property
     def queries(self) -> int:
-        """Number of answers, hence of passes over the records."""
+        """Number of answers, each a pass over the records unless it reads a batch."""
         return sum(step.times for step in self.steps)
+
+    @property
+    def passes(self) -> Fraction:
+        """Passes over the records, in expectation; a whole number where no batches are drawn."""
+        return sum((step.passes for step in self.steps), Fraction(0))
+
+    @property
+    def draws_batches(self) -> bool:
+        """Whether steps read batches, which are drawn from the table in its own order."""
+        return any(step.kind is QueryKind.BATCH_GRADIENT for step in self.steps)
 
     @property
     def requires_whole_table(self) -> bool:

@@ -40,6 +40,7 @@ class QueryKind(StrEnum):
     """The shapes of private answers, sums but the last three; each has its sensitivity theorem."""
 
     GRADIENT = "gradient"
+    BATCH_GRADIENT = "batch-gradient"
     SECOND_MOMENTS = "second-moments"
     COUNTS = "counts"
     SANDWICH = "sandwich"
@@ -104,6 +105,20 @@ class GradientSum(_Bounded):
     loss: Loss = classification.LOGISTIC
     balanced: bool = False
     every: int = 1
+
+
+@dataclass(frozen=True)
+class BatchGradientSum(GradientSum):
+    """The same sum over a secret batch of records, drawn for this answer alone as its price says (`contract.batches`).
+
+    Sum and noise are divided by the rate of the batches, so they estimate the full sum: over the number of records, the
+    divisor is the expected size of a batch, and never the actual one.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.every != 1:
+            raise SettingError("A batch is drawn from all records, not from the subsample.")
 
 
 @dataclass(frozen=True)
@@ -358,9 +373,10 @@ class GroupSums:
 WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
+Query = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
+    BatchGradientSum: QueryKind.BATCH_GRADIENT,
     SecondMoments: QueryKind.SECOND_MOMENTS,
     CurvatureAndScore: QueryKind.SANDWICH,
     ColumnCounts: QueryKind.COUNTS,

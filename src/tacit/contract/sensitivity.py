@@ -5,8 +5,9 @@ gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such 
 records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts, and
 |q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
 k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the
-relation. A noisy minimum is none either: S is what one record more or less can move its integers by. What one record
-(or person) can change in the sum is then a theorem about integers (proofs/mechanisms):
+relation. A noisy minimum is none either: S is what one record more or less can move its integers by. A sum over a batch
+has the factor of its way of sampling (`Batches.squared_factor`). What one record (or person) can change in the sum is
+then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
@@ -36,6 +37,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.accounting.objective_perturbation import jacobian_term
+from tacit.contract.batches import BatchPrice
 from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code, Loss
@@ -139,7 +141,14 @@ class PurePrice:
 
 
 PerturbedPrice = MinimumPrice | PurePrice
-AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice
+AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice
+
+
+def require_kind(kind: QueryKind, price: AnyPrice) -> None:
+    """Refuse the price of another kind of query."""
+    for own, prices in ((QueryKind.MINIMUM, PerturbedPrice), (QueryKind.BATCH_GRADIENT, BatchPrice)):
+        if (kind is own) != isinstance(price, prices):
+            raise SettingError(f"A {own}, and nothing else, has a price of its own kind.")
 
 
 def minimum_price(loss: Loss, classes: int, bound: int, bits: int, ratio: Fraction, drift: Price) -> MinimumPrice:
@@ -175,16 +184,18 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
     """The event of one answer at this price, where it is Gaussian."""
     if isinstance(price, PerturbedPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
-    if isinstance(price, GammaPrice | LaplacePrice):
-        raise SettingError("Noise of Gamma norm or of Laplace is not Gaussian, and has no μ.")
+    if not isinstance(price, Price):
+        raise SettingError("Noise of Gamma norm or of Laplace is not Gaussian, nor is a batch, and has no μ.")
     _require_public_n(kind, relation)
     return Gaussian(squared_sensitivity(kind, price.bound, relation, size), 4**price.bits, str(kind))
 
 
 def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
     """The events of one answer at this price."""
-    if (kind is QueryKind.MINIMUM) != isinstance(price, PerturbedPrice):
-        raise SettingError("A perturbed minimum, and nothing else, has a price of its own kind.")
+    require_kind(kind, price)
+    if isinstance(price, BatchPrice):
+        price.batches.require(relation)
+        return (price.batches.event(price.bound, price.bits, str(kind)),)
     if isinstance(price, GammaPrice):
         if kind is not QueryKind.NOISY_MINIMUM:
             raise SettingError("Noise of Gamma norm is for noisy minima.")
@@ -278,7 +289,7 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
         return bound >= 1
     if kind in SIZED:
         return bound >= SMALLEST_MEAN_BOUND
-    plain = {QueryKind.GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
+    plain = {QueryKind.GRADIENT, QueryKind.BATCH_GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
     norm = bound if kind in plain else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 

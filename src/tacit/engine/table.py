@@ -127,12 +127,16 @@ class Table:
         plan = plan_for(known := self.known_records(design))
         require_price(plan, private=plan.private and seed is None)
         with refusals.logged():
-            whole = not plan.private if exact is None else exact
-            self.admit(design, invalid_rows=refusals.invalid_rows, exact=whole, seed=seed)
+            whole, invalid = not plan.private if exact is None else exact, refusals.invalid_rows
+            self.admit(design, invalid_rows=invalid, exact=whole, seed=seed, subsampled=not plan.draws_batches)
         return plan_for(self.records) if known is None else plan
 
-    def admit(self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None) -> None:
+    def admit(
+        self, design: Design, *, invalid_rows: str | None, exact: bool, seed: int | None = None, subsampled: bool = True
+    ) -> None:
         """Read and prepare the records by the design. Nothing is spent if they are refused.
+
+        Without a subsample records stay in the order of the table, by which batches are drawn.
 
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
@@ -144,7 +148,7 @@ class Table:
             dtype=np.float64 if exact else np.float32,
             progress=self._progress,
             fewest=self._fewest,
-            draw=None if exact else subsample_draw(seed),
+            draw=subsample_draw(seed) if subsampled and not exact else None,
         )
 
     def run(self, plan: Plan, *, seed: int | None) -> Release:

@@ -130,6 +130,10 @@ class RegressionParameters:
         "average" of all iterates, their "tail" half, or the "last"; None: the solver's default.
     iterations, step_size
         None: planned from public facts. A Newton step is at most 1, which is the full one.
+    sampling, batch_size, sample_rate
+        For solver="stochastic": how batches are drawn ("poisson", "without-replacement", "with-replacement"), their
+        expected size or their share of the records, and the clip of a record's gradient in the coordinates of the
+        bounds. None: Poisson batches, planned sizes and clips.
     max_passes
         Public cap on passes over the data; None: 30 where n·d ≥ 10^7 (38 with `inference`), else 1000.
     clip, noise_multiplier
@@ -160,6 +164,9 @@ class RegressionParameters:
     output: str | None = None
     iterations: int | None = None
     step_size: float | None = None
+    sampling: str | None = None
+    batch_size: int | None = None
+    sample_rate: Any = None
     max_passes: int | None = None
     clip: float | None = None
     noise_multiplier: float | None = None

@@ -141,6 +141,9 @@ def check_settings(
     output: str | None = None,
     iterations: int | None = None,
     step_size: float | None = None,
+    sampling: str | None = None,
+    batch_size: int | None = None,
+    sample_rate: Any = None,
     max_passes: int | None = None,
     radius: float | None = None,
     l2: float | None = None,
@@ -176,6 +179,9 @@ def check_settings(
         l2=l2,
         clip=clip,
         noise_multiplier=noise_multiplier,
+        sampling=sampling,
+        batch_size=batch_size,
+        sample_rate=sample_rate,
     )
     require_solver(solver)
     if invalid_rows is not None:

@@ -5,6 +5,7 @@ Private: the sum. Public: its unit and the price. Proof: proofs/mechanisms/gauss
 
 from __future__ import annotations
 
+from tacit.contract.batches import BatchPrice
 from tacit.contract.query import Answer
 from tacit.contract.sensitivity import Price
 from tacit.noise.entropy import Entropy
@@ -13,7 +14,7 @@ from tacit.rows.storage.tiles import Integers
 
 
 def noised_sum(
-    total: Integers, unit: float, price: Price, entropy: Entropy | None, *, symmetric: bool = False
+    total: Integers, unit: float, price: Price | BatchPrice, entropy: Entropy | None, *, symmetric: bool = False
 ) -> Answer:
     """(total + noise) / unit with noise of scale 2^bits; without entropy total / unit (ε = ∞).
 

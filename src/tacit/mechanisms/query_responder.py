@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.contract import query as queries
-from tacit.contract.query import Answer, Query
-from tacit.contract.sensitivity import AnyPrice, PerturbedPrice
+from tacit.contract.query import KIND_OF, Answer, Query
+from tacit.contract.sensitivity import AnyPrice, require_kind
 from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.mechanisms import (
+    batch_gradient,
     counts,
     gradient,
     means,
@@ -28,6 +29,7 @@ from tacit.rows.storage.store import Store
 
 MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.GradientSum: gradient.answer_gradient,
+    queries.BatchGradientSum: batch_gradient.answer_batch_gradient,
     queries.SecondMoments: moments.answer_second_moments,
     queries.CurvatureAndScore: moments.answer_curvature_and_score,
     queries.ColumnCounts: counts.answer_counts,
@@ -67,8 +69,7 @@ class Responder:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, queries.ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
-        if isinstance(query, queries.PerturbedMinimum) != isinstance(price, PerturbedPrice):
-            raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
+        require_kind(KIND_OF[type(query)], price)
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 

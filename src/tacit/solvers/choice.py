@@ -15,11 +15,12 @@ from types import MappingProxyType
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.response import Absent, Continuous, Count
-from tacit.errors import SettingError
+from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers import (
     adassp,
+    batch_schedule,
     covariance,
     double_noise,
     gradient,
@@ -32,6 +33,7 @@ from tacit.solvers import (
     one_step,
     output_perturbation,
     staged_gradient,
+    stochastic,
     whitened_gradient,
 )
 from tacit.solvers.counting import with_counting
@@ -57,6 +59,10 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     """
     require_solver(options.solver)
     require_gradient(facts, options)
+    if options.asks_for_batches:
+        if options.solver != "stochastic":
+            raise SettingError('sampling, batch_size and sample_rate are for solver="stochastic".')
+        batch_schedule.asked_rate(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if facts.budget.is_infinite:
@@ -72,8 +78,7 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     else:
         allowed = mu_squared_of(facts.budget)
         plan = _approximate(facts, options, allowed)
-    if options.max_passes is not None and plan.queries > options.max_passes:
-        raise SettingError(f"max_passes must be at least {plan.queries} for this plan.")
+    require_cap(plan, options)
     if not _is_within(plan, allowed):
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
@@ -84,6 +89,12 @@ def require_solver(solver: object) -> None:
     """Refuse a solver that there is not, and an object that is none."""
     if not is_own_solver(solver):
         one_of("solver", solver, {**SOLVERS, **PURE_SOLVERS})
+
+
+def require_cap(plan: Plan, options: SolverOptions) -> None:
+    """Refuse a plan that reads the records more often than the public cap allows."""
+    if options.max_passes is not None and plan.passes > options.max_passes:
+        raise PassesError(f"max_passes must be at least {math.ceil(plan.passes)} for this plan.")
 
 
 def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
@@ -140,6 +151,19 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Steps that read all records, or batches where `max_passes` excludes these and batches have a price."""
+    try:
+        plan = _full_batch(facts, options, allowed)
+        require_cap(plan, options)
+    except PassesError as excluded:
+        try:
+            return stochastic.plan(facts, options, allowed)
+        except InputError:
+            raise excluded from None
+    return plan
+
+
+def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
     if is_for_gradient(facts, options):
         return gradient.plan(facts, options, allowed)
@@ -148,7 +172,7 @@ def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.
         usual = replace(options, inference=False)
-        return replace(_auto(facts, usual, allowed), intervals_declined=True)
+        return replace(_full_batch(facts, usual, allowed), intervals_declined=True)
     if options.max_passes == 1:
         return gradient.plan(facts, options, allowed)
     numeric = isinstance(facts.design.response, Continuous | Count)
@@ -205,6 +229,7 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         objective_perturbation.CLASSICAL: counted(objective_perturbation.classical_plan),
         "double-noise-newton": double_noise.plan,
         output_perturbation.NAME: output_perturbation.plan,
+        "stochastic": stochastic.plan,
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""

@@ -60,7 +60,7 @@ class Gradient(CoefficientSolver):
 
     def _descend(self, gate: Gate, plan: Plan, start: Vector | None, clip: float) -> Solution:
         coordinates, kept = Coordinates(None, float(plan.design.width)), list[Vector]()
-        theta, _ = descend(gate, plan, self.descent, coordinates, start, clip, plan.loss, kept)
+        theta, _ = descend(gate, plan, self.descent, coordinates, start, clip, plan.loss, kept=kept)
         return Solution(theta, iterates=np.array(kept) if len(kept) * theta.size <= LARGEST_PATH else None)
 
 

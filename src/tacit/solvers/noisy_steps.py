@@ -80,18 +80,21 @@ def descend(
     start: Vector | None,
     clip: float,
     loss: Loss,
+    *,
     kept: list[Vector] | None = None,
+    query: type[GradientSum] = GradientSum,
 ) -> tuple[Vector, float]:
     """Take steps θ = Proj(prox(φ - η g)); return the output and the noise of the mean gradients.
 
-    Without a start they begin at the prior mean, or at 0. All iterates are added to `kept`.
+    Without a start they begin at the prior mean, or at 0. All iterates are added to `kept`. `query` says of which
+    records a gradient is.
     """
     ridge, region, prior = penalty_in(plan, coordinates)
     noise = 0.0
 
     def step(_: int, ahead: Vector) -> Vector:
         nonlocal noise
-        answer = gate.ask(GradientSum(ahead, clip, coordinates.matrix, False, loss, descent.balanced, descent.one_in))
+        answer = gate.ask(query(ahead, clip, coordinates.matrix, False, loss, descent.balanced, descent.one_in))
         noise = answer.noise_scale / plan.count
         moved = ahead - descent.step_size * (answer.value / plan.count)
         return region.project(ridge.proximal(moved, descent.step_size))

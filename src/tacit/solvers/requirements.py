@@ -102,6 +102,8 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
         need = NEEDS.get(solver, "convexity and smoothness")
         why = "clipping enforces the bound on its slope, and nothing enforces the rest"
         raise SettingError(f'solver="{solver}" needs {need}. Of an own loss {why}: use solver="gradient".')
+    if solver == "stochastic" and options.noise_multiplier is None and options.start is None:
+        return
     raise SettingError(f'solver="{solver}" takes no clip, noise_multiplier or warm_start: use solver="gradient".')
 
 

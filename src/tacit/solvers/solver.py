@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from tacit.contract.batches import Sampling
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
 from tacit.contract.query import PART, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous
-from tacit.errors import SettingError
+from tacit.errors import PassesError, SettingError
 from tacit.losses import classification
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
@@ -53,9 +54,18 @@ class SolverOptions:
     noise_multiplier: float | None = None
     start: tuple[float, ...] | None = None
     """Prepared coefficients to begin at, class after class for every row: public, or released before."""
+    sampling: str | None = None
+    batch_size: int | None = None
+    sample_rate: float | Fraction | None = None
+
+    @property
+    def asks_for_batches(self) -> bool:
+        """Whether an option is given that only batches have."""
+        return (self.sampling, self.batch_size, self.sample_rate) != (None,) * 3
 
     def __post_init__(self) -> None:
         """Refuse what no plan can honour."""
+        self._check_batches()
         if self.output is not None:
             one_of("output", self.output, OUTPUTS)
         for name in ("iterations", "max_passes"):
@@ -71,6 +81,16 @@ class SolverOptions:
         if self.noise_multiplier is not None and self.iterations is None:
             why = "the budget is μ = √iterations / noise_multiplier"
             raise SettingError(f"noise_multiplier needs iterations=…: {why}, and is computed from both.")
+
+    def _check_batches(self) -> None:
+        if self.sampling is not None:
+            one_of("sampling", self.sampling, list(Sampling))
+        if self.sample_rate is not None:
+            rate = within("sample_rate", positive("sample_rate", self.sample_rate), 0.0, 1.0)
+            if self.batch_size is not None:
+                raise SettingError(f"Give either batch_size=… or sample_rate=… ({rate:g}), not both.")
+        if self.batch_size is not None:
+            object.__setattr__(self, "batch_size", whole("batch_size", self.batch_size))
 
 
 @dataclass(frozen=True)
@@ -187,7 +207,7 @@ def require_passes(options: SolverOptions, others: int, each: int = 1) -> None:
     """Refuse a cap that leaves no step of descent, of `each` answers, beside the `others`."""
     least = others + (options.iterations or 1) * each
     if options.max_passes is not None and options.max_passes < least:
-        raise SettingError(f"max_passes must be at least {least} for this plan.")
+        raise PassesError(f"max_passes must be at least {least} for this plan.")
 
 
 def priced(

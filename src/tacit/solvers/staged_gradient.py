@@ -111,7 +111,7 @@ def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit of a continuous response or of counts."""
-    pace = _pace(facts, options, facts.signal(allowed))
+    pace = pace_of(facts, options, facts.signal(allowed))
     narrow = facts.design.width <= STAGED.narrow and not facts.is_large
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
     require_passes(options, 2 + facts.counts)
@@ -161,7 +161,7 @@ def priced_stages(
     one = facts.n_mu(allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
         locating,
-        _whitening(facts, allowed, queries, share),
+        whitening_of_numbers(facts, allowed, queries, share),
         stages,
         shrinkage=min(1.0, CORRECTIONS.full_shrinkage / signal) if recalibrates else 0.0,
         recalibration=one if recalibrates else None,
@@ -181,7 +181,7 @@ def _stage_steps(facts: PublicFacts, stage: Stage, counts: Fraction, gradients: 
     return [*steps, priced(facts, QueryKind.GRADIENT, gradients, rounds, Purpose.DESCENT)]
 
 
-def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fraction) -> Whitening:
+def whitening_of_numbers(facts: PublicFacts, allowed: Fraction, queries: int, share: Fraction) -> Whitening:
     """Rows as long as a noise norm below 0.3 n allows; a ridge against steps that are too long."""
     width, signal = facts.design.width, facts.signal(allowed)
     noise = STAGED.row_noise * signal * math.sqrt(float(share))
@@ -201,7 +201,8 @@ def _whitening(facts: PublicFacts, allowed: Fraction, queries: int, share: Fract
     )
 
 
-def _pace(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
+def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
+    """Steps of both stages, their length and momentum."""
     if facts.loss.code is Code.POISSON:
         pace = STAGED.large_counts if facts.is_large else STAGED.counts
     elif facts.is_large:

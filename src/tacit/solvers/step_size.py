@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan, Purpose
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent
@@ -31,6 +32,8 @@ def shortened(
     if price is None:
         return descent
     noise = 2.0**price.bits / price.bound * clip / plan.count
+    if isinstance(price, BatchPrice):
+        noise /= float(price.batches.rate)
     resolved = coordinates.directions[1]
     curvature = LABELS.curvature * min(descent.clip_factor or 1.0, LABELS.largest_clip) / flatness
     variance = noise**2 * float(np.sum(resolved * tail_variance(curvature * resolved, descent)))
