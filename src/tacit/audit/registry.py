@@ -74,12 +74,7 @@ def _opposed(estimator: Callable[..., Any], outcome: Outcome, **settings: Any) -
         return estimator(**_FAR_START, **made, **given)
 
     return AuditedFit(
-        estimator.__name__,
-        make,
-        outcome,
-        Relation.REPLACE_ONE,
-        pair=opposed_rows,
-        coefficients=(1.0, 0.0, 1.0),
+        estimator.__name__, make, outcome, Relation.REPLACE_ONE, pair=opposed_rows, coefficients=(1.0, 0.0, 1.0)
     )
 
 
@@ -139,12 +134,7 @@ ESTIMATORS = (
         seen=released_moments,
     ),
     AuditedFit(
-        "GaussianNB",
-        GaussianNB,
-        pair=level_rows,
-        coefficients=(1.0,) * 5,
-        seen=class_totals,
-        program=ask_by_class,
+        "GaussianNB", GaussianNB, pair=level_rows, coefficients=(1.0,) * 5, seen=class_totals, program=ask_by_class
     ),
     _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
     _opposed(MarginRegressor, Outcome.NUMBERS, loss=audited_loss),
