@@ -1,7 +1,7 @@
 """Roads that are no fit of one solver: what they plan and ask is what a user's call plans and asks."""
 
 import numpy as np
-import pyarrow
+import pyarrow as pa
 import pytest
 
 import tacit
@@ -14,7 +14,7 @@ from tacit.privacy.budget import Budget
 def test_the_line_is_priced_as_simple_regression_is() -> None:
     planned = LineQueries(budget=Budget(mu=1.0)).plan(64, 2)
     rng = np.random.default_rng(0)
-    data = pyarrow.table({"x0": rng.uniform(-1, 1, 64), "x1": rng.uniform(-1, 1, 64)})
+    data = pa.table({"x0": rng.uniform(-1, 1, 64), "x1": rng.uniform(-1, 1, 64)})
     line = tacit.simple_regression("x1 ~ x0", data, SCHEMA, budget=Budget(mu=1.0), random_state=1)
     assert [step.size for step in planned.steps] == [2, 2]
     assert line.certificate.check().consistent
@@ -33,7 +33,7 @@ def test_totals_of_a_class_are_the_sums_that_were_released() -> None:
     fit = REPLAYED["GaussianNB"]
     pair = fit.pair(fit.relation, fit.outcome, fit.records, 2)
     model = fit.model(1000.0, seed=1).fit(pair.second.X, pair.second.y)
-    np.testing.assert_allclose(class_totals(model) * 64, [33, 1 - np.sqrt(0.5) * 0, 1, 1, 1], atol=1.6)
+    np.testing.assert_allclose(class_totals(model) * 64, [33, 1, 1, 1, 1], atol=1.6)
 
 
 def test_the_loss_is_compiled_once() -> None:
