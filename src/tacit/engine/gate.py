@@ -33,9 +33,7 @@ class PlannedGate:
     def ask(self, query: Query) -> Answer:
         """Answer the next reserved step."""
         if os.getpid() != self._process:
-            raise PlanViolation(
-                "A gate answers in the process that opened it: a fork would be answered for free."
-            )
+            raise PlanViolation("A gate answers in the process that opened it: a fork would be answered for free.")
         if not self._lock.acquire(blocking=False):
             raise PlanViolation("A gate answers one query at a time.")
         try:
