@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import LinearRegression, LogisticRegression
+from tacit.audit.attack import approximate_budget, gaussian_budget, pure_budget
 from tacit.audit.fits import AuditedFit
 from tacit.audit.registry import REPLAYED
 from tacit.audit.simulated_pairs import Outcome
@@ -13,6 +14,7 @@ from tacit.privacy.relation import Relation
 
 NAMES = {"auto": "whitened-gradient", "intercept-only": "level", "private-bounds": "whitened-gradient"}
 NAMES |= {"several-classes": "whitened-gradient", "counted-records": "newton", "GaussianMean": "mean"}
+NAMES |= {"Covariance": "covariance", "GaussianNB": "statistical-queries"}
 
 
 @pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
@@ -21,14 +23,20 @@ def test_a_fit_runs_the_solver_that_it_is_called_after(name: str, mu: float) -> 
     fit = REPLAYED[name]
     if name == "whitened-mean" and mu < 1:
         fit = AuditedFit(name, fit.make, fit.outcome, records=4096, pair=fit.pair)
-    expected = NAMES.get(name, name if name.islower() else "gradient")
+    expected = NAMES.get(name, name.split(":", maxsplit=1)[0] if name.islower() else "gradient")
     plan = fit.plan(mu)
     if name == "one-step" and mu < 1:
         # Intervals would mean nothing there, and are declined.
         expected = "whitened-gradient"
     assert plan.solver.name == expected
-    claimed = plan.guarantee().mu
-    assert fit.approximate if claimed is None else 0.999 * mu < claimed <= mu * (1 + 1e-12)
+    stated = plan.guarantee()
+    if stated.mu is not None:
+        assert fit.budget is gaussian_budget
+        assert 0.999 * mu < stated.mu <= mu * (1 + 1e-12)
+    else:
+        assert fit.budget in {approximate_budget, pure_budget}
+        assert name.endswith(":pure") == (fit.budget is pure_budget) == (stated.delta == 0)
+        assert stated.epsilon <= (fit.budget(mu).epsilon or 0.0)
 
 
 def test_fits_cover_private_bounds_counting_and_intervals() -> None:

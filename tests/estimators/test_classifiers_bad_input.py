@@ -25,7 +25,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "epsilon negative": ({"epsilon": -1.0}, BudgetError, "above 0"),
     "epsilon NaN": ({"epsilon": np.nan}, BudgetError, "NaN"),
     "epsilon text": ({"epsilon": "1"}, BudgetError, "number"),
-    "delta zero": ({"delta": 0.0}, BudgetError, "delta"),
+    "delta zero": ({"delta": 0.0}, SettingError, "delta"),
     "delta one": ({"delta": 1.0}, BudgetError, "delta"),
     "delta negative": ({"delta": -0.1}, BudgetError, "delta"),
     "delta NaN": ({"delta": np.nan}, BudgetError, "delta"),

@@ -65,7 +65,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "epsilon zero": ({"epsilon": 0}, BudgetError, "above 0"),
     "epsilon NaN": ({"epsilon": float("nan")}, BudgetError, "NaN"),
     "delta two": ({"delta": 2.0}, BudgetError, "delta"),
-    "delta zero": ({"delta": 0.0}, BudgetError, "delta"),
+    "delta zero": ({"delta": 0.0}, SettingError, "delta"),
     "family": ({"family": "gamma"}, SettingError, "binomial"),
     "solver": ({"solver": "magic"}, SettingError, "gradient"),
     "output": ({"output": "first"}, SettingError, "tail"),

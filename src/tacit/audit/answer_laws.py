@@ -47,8 +47,8 @@ from tacit.rows.storage.store import Store
 
 ROUNDED = 2.0**-4
 """How far a sum over its lattice step may be from a whole number: sums of few records are below 2^48."""
-SLACK = Fraction(1 + 2.0**-20)
-"""For what is compared in floats: perturbed minima."""
+SLACK, VOLUME_SLACK = Fraction(1 + 2.0**-20), Fraction(1 + 2.0**-15)
+"""For what is compared in floats: perturbed minima, and their curvatures, whose rows are rounded to 18 bits."""
 
 
 class Noiseless(Responder):
@@ -209,7 +209,7 @@ class MinimumLaw:
         else:
             linear = Shift(QueryKind.MINIMUM, Fraction(moved), largest * SLACK)
             volume = pure_rate(self.price, relation) - largest
-        return linear, Shift(QueryKind.MINIMUM, Fraction(abs(found.log_volume)), volume * SLACK)
+        return linear, Shift(QueryKind.MINIMUM, Fraction(abs(found.log_volume)), volume * VOLUME_SLACK)
 
 
 def on_lattice(steps: Floats) -> list[int]:

@@ -19,7 +19,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
 MakeModel = Callable[..., Any]
-"""An estimator, or what plans like one, from keywords: budget, relation, bounds, what the response declares."""
+"""What fits, or plans like it, from keywords: budget, relation, bounds and what is declared of the response."""
 
 
 def released_theta(model: Any) -> Floats:

@@ -90,12 +90,12 @@ class EvaluatedLabels:
         fitted = self.model.plan(records, columns)
         settings = settings_of(self.model.get_params())
         facts = settings.public_facts(fitted.design, records, fitted.loss)
-        theta = (1.0,) * fitted.design.width
+        theta = (-1.0,) * fitted.design.width
         return replace(plan_evaluation(facts, theta), design=fitted.design)
 
 
 def evaluated_labels(**given: Any) -> EvaluatedLabels:
-    """An evaluation of coefficients that are all 1."""
+    """An evaluation of coefficients that are all -1: they are wrong about a corner with the highest label."""
     return EvaluatedLabels(LogisticRegression(**given))
 
 

@@ -26,7 +26,16 @@ from tacit.audit.programs import (
     hand_set_gradient,
     released_moments,
 )
-from tacit.audit.simulated_pairs import FAR, Outcome, level_rows, lone_row, opposed_rows, overshot_row
+from tacit.audit.simulated_pairs import (
+    FAR,
+    Outcome,
+    contrary_row,
+    level_rows,
+    lone_row,
+    opposed_rows,
+    overshot_row,
+    sole_row,
+)
 from tacit.audit.single_answers import PURE_QUERIES, QUERIES, relations_of
 from tacit.errors import SettingError
 from tacit.estimators.classifiers import LinearSVC, LogisticRegression
@@ -70,6 +79,7 @@ def _opposed(estimator: Callable[..., Any], outcome: Outcome, **settings: Any) -
 
 
 OBJECTIVE, OUTPUT = "objective-perturbation", "output-perturbation"
+KST = "objective-perturbation-kst"
 _LOSSES: tuple[tuple[str, Callable[..., Any], Outcome, Mapping[str, Any]], ...] = (
     ("", LogisticRegression, Outcome.LABELS, {}),
     (":hinge", LinearSVC, Outcome.LABELS, {}),
@@ -77,7 +87,8 @@ _LOSSES: tuple[tuple[str, Callable[..., Any], Outcome, Mapping[str, Any]], ...] 
     (":linear", LinearRegression, Outcome.NUMBERS, {}),
     (":huber", HuberRegressor, Outcome.NUMBERS, {"scale": 0.1}),
     (":quantile", QuantileRegressor, Outcome.NUMBERS, {"smoothing": 0.1}),
-    (":l2", LogisticRegression, Outcome.LABELS, {"l2": 1.0}),
+    # The ridge is so strong that the slope of the hinge is at its bound, wherever the minimum is.
+    (":l2", LinearSVC, Outcome.LABELS, {"l2": 1.0}),
 )
 """What is minimised under noise: for the name, the estimator, its response and its settings."""
 
@@ -85,9 +96,11 @@ _LOSSES: tuple[tuple[str, Callable[..., Any], Outcome, Mapping[str, Any]], ...] 
 def _perturbed(solver: str, budget: Callable[[float], Budget]) -> list[AuditedFit]:
     """A solver that minimises, for every loss that it takes."""
     pure = ":pure" if budget is pure_budget else ""
+    pair = sole_row if solver == OUTPUT else contrary_row
     return [
-        AuditedFit(f"{solver}{loss}{pure}", partial(estimator, solver=solver, **given), outcome, budget=budget)
-        for loss, estimator, outcome, given in _LOSSES
+        AuditedFit(f"{solver}{loss}{pure}", partial(made, solver=solver, **given), outcome, pair=pair, budget=budget)
+        for loss, made, outcome, given in _LOSSES
+        if (solver, outcome) != (KST, Outcome.CLASSES)
     ]
 
 
@@ -138,7 +151,7 @@ SOLVER_FITS = (
     AuditedFit("double-noise-newton", partial(LogisticRegression, solver="double-noise-newton")),
     AuditedFit("adassp", partial(LinearRegression, solver="adassp"), Outcome.NUMBERS, pair=lone_row),
     *_perturbed(OBJECTIVE, approximate_budget),
-    *_perturbed("objective-perturbation-kst", approximate_budget),
+    *_perturbed(KST, approximate_budget),
     *_perturbed(OUTPUT, gaussian_budget),
     *_perturbed(OBJECTIVE, pure_budget),
     *_perturbed(OUTPUT, pure_budget),

@@ -72,6 +72,14 @@ def lone_row(relation: Relation, outcome: Outcome, records: int, columns: int) -
     return neighbours(relation, X, y, X[0], low)
 
 
+def sole_row(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
+    """A record at the corner among invalid ones, which contribute nothing: no other record holds a minimum back."""
+    pair = lone_row(relation, outcome, records, columns)
+    pair.first.X[len(pair.first.X) - records + 1 :] = np.nan
+    pair.second.X[1:] = np.nan
+    return pair
+
+
 def level_rows(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
     """A record at the corner, with the highest label, among records at ±√½ of either label.
 

@@ -17,7 +17,7 @@ from tacit.losses.loss import Code, Loss
 
 FARTHEST = 40
 """Linear noise is clipped at so many deviations; the mass beyond is below 10^-347."""
-FARTHEST_EXPONENTIAL = 45
+FARTHEST_EXPONENTIAL = 46
 """Largest exponential that the sampler of Gamma norms draws, rounded up."""
 PURE_DRIFT = 2**20
 """Integer bound on how far the computed minimisers of one exact minimiser are apart, at δ = 0."""

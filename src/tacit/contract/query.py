@@ -159,6 +159,10 @@ class ColumnCounts:
     upper: NDArray[np.float64]
 
     def __post_init__(self) -> None:
+        # Plain numbers of its own: what is counted is then what its size says.
+        object.__setattr__(self, "columns", tuple(int(column) for column in self.columns))
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
         ends = (self.lower, self.upper)
         if not self.columns or any(len(it) != len(self.columns) or np.isnan(it).any() for it in ends):
             raise SettingError("Every counted column needs a lower and an upper end.")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from threading import Lock
+from typing import NoReturn
+
 from tacit.contract.plan import Plan
 from tacit.contract.query import KIND_OF, Answer, Progress, Query
 from tacit.contract.sensitivity import LARGEST_TOTAL, Price
@@ -13,14 +17,35 @@ class PlannedGate:
     """Answers the plan's steps in their order, each as often as it was reserved, and no more.
 
     Guarantee: a query of another kind than the next step, or beyond the last, is refused before a record is touched.
+    There is one count of the answers: a gate cannot be copied, is refused in a forked process, and answers one query at
+    a time.
     """
 
     def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
         self._responder, self._progress, self._asked = responder, progress, 0
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
+        self._process, self._lock = os.getpid(), Lock()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies and pickles, which would have a count of their own."""
+        raise PlanViolation("A gate cannot be copied: a copy would answer what is paid for once again.")
 
     def ask(self, query: Query) -> Answer:
         """Answer the next reserved step."""
+        if os.getpid() != self._process:
+            raise PlanViolation("A gate answers in the process that opened it: a fork would be answered for free.")
+        if not self._lock.acquire(blocking=False):
+            raise PlanViolation("A gate answers one query at a time.")
+        try:
+            answer, label, asked = self._next(query)
+        finally:
+            self._lock.release()
+        if self._progress is not None:
+            self._progress(asked, len(self._schedule), label)
+        return answer
+
+    def _next(self, query: Query) -> tuple[Answer, str, int]:
+        """Return the next answer, its label and its number."""
         if self._asked >= len(self._schedule):
             raise PlanViolation("The plan is used up: no further query was reserved.")
         step = self._schedule[self._asked]
@@ -29,10 +54,7 @@ class PlannedGate:
         if getattr(query, "size", 1) != step.size:
             raise PlanViolation("The plan reserved another number of counts at this point.")
         self._asked += 1
-        answer = self._responder.answer(query, step.price)
-        if self._progress is not None:
-            self._progress(self._asked, len(self._schedule), step.label)
-        return answer
+        return self._responder.answer(query, step.price), step.label, self._asked
 
 
 class OpenGate:

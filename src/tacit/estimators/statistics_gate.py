@@ -140,7 +140,7 @@ def statistics(
     shapes = shapes_of(queries)
     gate = StatisticsGate(declared, settings, design, shapes, shares_of(shares, len(shapes)))
     for query in queries if isinstance(queries, Sequence) else ():
-        if isinstance(query, Mean):
+        if type(query) is Mean:
             gate.read(query)
     return gate.opening(data, progress)
 
@@ -175,7 +175,7 @@ def shapes_of(queries: int | Sequence[int | Mean]) -> tuple[QueryShape, ...]:
     form = f"queries must be a whole number from 1 to {MOST_QUERIES}, or a list of numbers of means and of tacit.Mean"
     if isinstance(queries, str | int) or not isinstance(queries, Sequence) or not 1 <= len(queries) <= MOST_QUERIES:
         raise SettingError(f"{form}.")
-    if not all(isinstance(it, Mean) or is_whole(it, 1) for it in queries):
+    if not all(type(it) is Mean or is_whole(it, 1) for it in queries):
         raise SettingError(f"{form}.")
     return tuple(it.shape if isinstance(it, Mean) else QueryShape(int(it)) for it in queries)
 
@@ -274,7 +274,7 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         Guarantee: an expression without a provably finite interval, or a query of another shape than planned, is
         refused before a record is touched, and uses up nothing.
         """
-        if not isinstance(query, Mean):
+        if type(query) is not Mean:
             raise SettingError('ask takes a tacit.Mean, for example gate.ask(tacit.Mean("x * y")).')
         found = self.read(query)
         # One at a time: two threads must not be given the same reserved answer.

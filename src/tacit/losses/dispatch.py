@@ -24,7 +24,7 @@ SHAPELESS = frozenset({Code.LOGISTIC, Code.SQUARED, Code.DISTANCE})
 
 def shape_of(loss: Loss) -> NDArray[np.float64] | None:
     """Public parameters of a loss, or None: numba then leaves out branches and compiles in half the time."""
-    if loss.code is Code.OWN:
+    if Code(loss.code) is Code.OWN:
         if not isinstance(loss, OwnLoss) or loss.compiled is None:
             raise SettingError("An own loss is one of tacit.own_loss(slope, value, lipschitz=…).")
         return np.append(np.array(loss.shape[:2]), np.array([loss.address], dtype=np.int64).view(np.float64))

@@ -36,8 +36,19 @@ STEP = 1e-5
 """Of a central difference, whose error is near 1e-10 for values of size 1."""
 TOLERANCE = 1e-4
 _DECLARED = re.compile(r'^declare [^@]*@"?([^"(]+)"?\(', re.MULTILINE)
+_INTRINSIC = (
+    r"fabs|sqrt|exp(2|10)?|log(2|10)?|powi?|sin|cos|tan|tanh|floor|ceil|trunc|l?l?rint|nearbyint|l?l?round|roundeven"
+    r"|copysign|minnum|maxnum|minimum|maximum|fma|fmuladd|canonicalize|ldexp|frexp|is\.fpclass|fpto[su]i\.sat"
+    r"|lifetime\.(start|end)|assume|memset|memcpy|memmove|[su](min|max)|abs|ctlz|cttz|ctpop|fsh[lr]"
+    r"|[su](add|sub|mul)\.(with\.overflow|sat)"
+)
+"""Arithmetic that LLVM has names for: no clock, no register, no stack."""
+_GLOBAL = re.compile(r'^@"?([^"=]+?)"? = (.*)$', re.MULTILINE)
+_HARMLESS = re.compile(r"_ZN08NumbaEnv.*|PyExc_.*|switch\.table.*")
+"""What numba itself refers to, and tables that LLVM makes of branches."""
+_TEXT = re.compile(r"\[\d+ x i8\] ")
 _MATHEMATICAL = re.compile(
-    rf"llvm\..*|(numba_)?_?({'|'.join((*dir(math), 'sincos', 'round', 'rint', 'fmax', 'fmin'))})f?"
+    rf"llvm\.({_INTRINSIC})(\..*)?|(numba_)?_?({'|'.join((*dir(math), 'sincos', 'round', 'rint', 'fmax', 'fmin'))})f?"
 )
 
 
@@ -141,6 +152,11 @@ def _guarded(function: Any, steepest: float) -> Any:
     called = set(_DECLARED.findall(text)) - _machinery()
     if "inttoptr" in text:
         called.add("an address")
+    for name, definition in _GLOBAL.findall(text):
+        # An array would be read without a check of its ends, and what is no constant can be written.
+        kept = " constant " in definition and _TEXT.search(definition)
+        if not (kept or _HARMLESS.fullmatch(name)):
+            called.add(f"the global {name}")
     strange = sorted(called_name for called_name in called if not _MATHEMATICAL.fullmatch(called_name))
     if strange:
         what = "may depend on margin and label alone: no random numbers, arrays, printing or Python objects"

@@ -111,6 +111,8 @@ def _pure(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan
     absent = isinstance(facts.design.response, Absent)
     named = options.solver if isinstance(options.solver, str) else "one of your own"
     solver = mean.pure_plan if absent else PURE_SOLVERS.get(named)
+    if facts.loss == regression.SCATTER:
+        solver, named = None, "covariance"
     if solver is None or facts.design.open_places:
         what = f'solver="{named}"'
         ways = [f'solver="{name}"' for name in PURE_SOLVERS]

@@ -203,6 +203,7 @@ class OutputPerturbation:
     study: ClassVar[str] = "docs/perturbation.md, on simulated designs"
     norm: float = rule(10.0, "assumed norm of the best coefficients of labels, for rows of norm 1")
     response_norm: float = rule(1.0, "and of a response within [-1, 1]")
+    flattest: float = rule(1e5, "curvature over the ridge: up to it Newton's method ended on all of 27,946 tables")
     bits: int = rule(32, "lattice of noise of Gamma norm: far coarser than its floats")
 
 

@@ -168,6 +168,11 @@ def _planned(facts: PublicFacts, price: Price | GammaPrice, noise: float) -> Pla
     if facts.penalty.l2:
         ridge = user_ridge(facts)
         least = ridge / user_units(design)[1] ** 2
+        if not loss.smoothness <= OUTPUT_PERTURBATION.flattest * least:
+            raise SettingError(
+                "l2 is too small for this solver: the objective would hardly be strongly convex. Use a larger one, or "
+                "leave it out."
+            )
         excess = (spread + facts.coordinates * least * spread / (n * loss.smoothness)) / (2 * least**2)
         forecast = Forecast(excess / n, "the loss is that with l2")
         return assembled(facts, OutputPerturbation(ridge, by_user=True), (step,), forecast)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.accounting.composition import compose
-from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import FINEST_BOUND, LARGEST_BITS, Price
 from tacit.errors import SettingError
@@ -24,6 +24,7 @@ from tacit.validate import is_whole
 
 SUMS = frozenset({QueryKind.GRADIENT, QueryKind.SECOND_MOMENTS, QueryKind.COUNTS, QueryKind.SANDWICH})
 """Kinds whose price is a bound and noise; those of the others rest on further proofs."""
+_FIELDS = ("kind", "price", "times", "purpose", "size")
 WITHOUT_NOISE = Fraction(2**20)
 """The μ² that a solver plans with where no noise is added."""
 
@@ -66,7 +67,8 @@ def own_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     require((NO_INTERVALS,), facts, replace(options, solver=type(options.solver).__name__))
     own: Any = options.solver
     proposed = own.plan(facts, options, allowed)
-    if not isinstance(proposed, Plan) or not proposed.steps or not all(map(_is_priced, proposed.steps)):
+    steps = tuple(map(_rebuilt, proposed.steps)) if isinstance(proposed, Plan) else ()
+    if not steps or not all(map(_is_priced, steps)):
         how = "assembled(facts, self, steps) of steps that priced(…) made"
         raise SettingError(
             f"plan of an own solver must return {how}; a step is a sum with a price, asked once or more."
@@ -76,7 +78,7 @@ def own_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     if not callable(getattr(solver, "run", None)) or not name.isprintable() or len(name) > 60:
         raise SettingError("An own solver needs a method run(gate, plan), and a short printable name.")
     settings = OwnSolver(solver, f"own: {name}", bool(getattr(solver, "maps_rows", True)))
-    plan = assembled(facts, settings, proposed.steps)
+    plan = assembled(facts, settings, steps)
     cost = compose(plan.events(), plan.relation).square
     if cost is None or cost > allowed:
         spent = math.inf if cost is None else math.sqrt(cost)
@@ -91,6 +93,16 @@ def open_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     """Return the plan of an own solver at ε = ∞: the same steps, without noise."""
     plan = own_plan(facts, options, WITHOUT_NOISE)
     return replace(plan, steps=tuple(replace(step, price=None) for step in plan.steps))
+
+
+def _rebuilt(step: object) -> Step | None:
+    """Return a step of plain numbers, read once: what is priced is then what the gate goes by; None for no step."""
+    try:
+        kind, price, times, purpose, size = (getattr(step, name) for name in _FIELDS)
+        paid = Price(int(price.bound), int(price.bits))
+        return Step(QueryKind(kind), paid, int(times), Purpose(purpose), int(size))
+    except (AttributeError, TypeError, ValueError):
+        return None
 
 
 def _is_priced(step: object) -> bool:
