@@ -67,8 +67,9 @@ def own_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     require((NO_INTERVALS,), facts, replace(options, solver=type(options.solver).__name__))
     own: Any = options.solver
     proposed = own.plan(facts, options, allowed)
-    steps = tuple(map(_rebuilt, proposed.steps)) if isinstance(proposed, Plan) else ()
-    if not steps or not all(map(_is_priced, steps)):
+    rebuilt = list(map(_rebuilt, proposed.steps)) if isinstance(proposed, Plan) else []
+    steps = tuple(step for step in rebuilt if step is not None and _is_priced(step))
+    if not steps or len(steps) < len(rebuilt):
         how = "assembled(facts, self, steps) of steps that priced(…) made"
         raise SettingError(
             f"plan of an own solver must return {how}; a step is a sum with a price, asked once or more."
