@@ -81,9 +81,10 @@ SOLVERS: Mapping[str, tuple[str, ...]] = {
         "majorised-newton",
         "objective-perturbation",
         "double-noise-newton",
+        "stochastic",
     ),
-    "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments"),
-    "poisson": ("gradient", "whitened-gradient", "newton", "majorised-newton"),
+    "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments", "stochastic"),
+    "poisson": ("gradient", "whitened-gradient", "newton", "majorised-newton", "stochastic"),
 }
 
 

@@ -62,6 +62,7 @@ SOLVERS = (
     "majorised-newton",
     "objective-perturbation",
     "double-noise-newton",
+    "stochastic",
 )
 
 
@@ -193,7 +194,7 @@ def _named(
         # As a user would write it: four digits, so that the name says all.
         rounded = float(f"{mu:.4g}")
         budget = Budget(mu=rounded, delta=1e-6)
-        if settings.get("solver") == "objective-perturbation":
+        if settings.get("solver") in {"objective-perturbation", "stochastic"}:
             # It has no mu, so a budget of the same worth is given in epsilon.
             budget = Budget(epsilon=float(f"{gaussian.epsilon(rounded, 1e-6):.4g}"), delta=1e-6)
         name = f"{model} n={n} d={d} mu={rounded:g} {said}".strip()
