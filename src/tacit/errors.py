@@ -38,7 +38,7 @@ class SettingError(InputError):
 
 
 class PassesError(SettingError):
-    """A cap on passes that excludes a plan whose every step reads all records."""
+    """A cap on passes that excludes a plan; a choice between solvers goes by it, and users see a `SettingError`."""
 
 
 class DataError(InputError):

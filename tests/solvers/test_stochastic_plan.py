@@ -14,7 +14,7 @@ from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.plan import Penalty, Plan, Purpose
 from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
-from tacit.errors import BudgetError, InputError, PassesError, SettingError
+from tacit.errors import BudgetError, InputError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, PoissonSampled, Repeated
 from tacit.privacy.relation import Relation
@@ -164,8 +164,8 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], type[InputError], str]]
     "a budget in rho": ({}, {"budget": Budget(rho=0.3, delta=1e-6)}, BudgetError, "no mu and no rho"),
     "a pure budget": ({}, {"budget": Budget(epsilon=1.0, delta=0.0)}, SettingError, "delta=0"),
     "intervals": ({"inference": True}, {}, SettingError, "no intervals"),
-    "one pass": ({"max_passes": 1}, {}, PassesError, "at least 2"),
-    "too many steps": ({"max_passes": 2, "batch_size": 10_000, "iterations": 9}, {}, PassesError, "fewer iterations"),
+    "one pass": ({"max_passes": 1}, {}, SettingError, "at least 2"),
+    "too many steps": ({"max_passes": 2, "batch_size": 10_000, "iterations": 9}, {}, SettingError, "fewer iterations"),
     "one step in two stages": ({"iterations": 1}, {"kind": "numbers"}, SettingError, "at least 2"),
     "l2 over a private n": (
         {},
@@ -199,7 +199,7 @@ def test_batches_are_chosen_only_where_max_passes_excludes_full_steps() -> None:
     assert few.passes <= 5
     assert make_plan(facts(kind="numbers"), SolverOptions(max_passes=8)).draws_batches
     # In μ there is no price for batches: the full plan is what is missing.
-    with pytest.raises(PassesError, match="max_passes must be at least"):
+    with pytest.raises(SettingError, match="max_passes must be at least"):
         make_plan(facts(budget=Budget(mu=0.3, delta=1e-6)), SolverOptions(max_passes=5, iterations=50))
 
 

@@ -88,10 +88,11 @@ SOLVERS: Mapping[str, tuple[str, ...]] = {
         "objective-perturbation-kst",
         "output-perturbation",
         "double-noise-newton",
+        "stochastic",
     ),
     "softmax": ("objective-perturbation", "output-perturbation"),
-    "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments", "adassp"),
-    "poisson": ("gradient", "whitened-gradient", "newton", "majorised-newton"),
+    "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments", "adassp", "stochastic"),
+    "poisson": ("gradient", "whitened-gradient", "newton", "majorised-newton", "stochastic"),
 }
 
 

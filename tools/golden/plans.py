@@ -65,8 +65,9 @@ SOLVERS = (
     "output-perturbation",
     "adassp",
     "double-noise-newton",
+    "stochastic",
 )
-PERTURBED = ("objective-perturbation", "objective-perturbation-kst")
+PERTURBED = ("objective-perturbation", "objective-perturbation-kst", "stochastic")
 """Solvers without a mu, whose budget is given in epsilon."""
 COVARIANCE: Mapping[str, tuple[Callable[..., Any], Settings]] = {"covariance": (tacit.Covariance, {})}
 

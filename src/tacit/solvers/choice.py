@@ -72,13 +72,14 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
-    if facts.budget.is_pure:
-        allowed = Fraction(facts.budget.epsilon or 0)
-        plan = _pure(facts, options, allowed)
-    else:
-        allowed = mu_squared_of(facts.budget)
-        plan = _approximate(facts, options, allowed)
-    require_cap(plan, options)
+    pure = facts.budget.is_pure
+    allowed = Fraction(facts.budget.epsilon or 0) if pure else mu_squared_of(facts.budget)
+    try:
+        plan = (_pure if pure else _approximate)(facts, options, allowed)
+        require_cap(plan, options)
+    except PassesError as excluded:
+        # Which kind of refusal it is matters to the choice alone.
+        raise SettingError(str(excluded)) from None
     if not _is_within(plan, allowed):
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
