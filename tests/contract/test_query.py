@@ -29,12 +29,11 @@ from tacit.contract.query import (
     ResidualSize,
     SecondMoments,
     Weights,
-    missing_for_perturbation,
 )
 from tacit.design.expression import Cell, Interval, Statistic
 from tacit.errors import SettingError
-from tacit.losses import classification, poisson, regression
-from tacit.losses.loss import Code, Loss
+from tacit.losses import classification, regression
+from tacit.losses.loss import Loss
 
 THETA, MATRIX = np.array([0.5, -1.0]), np.eye(2)
 VALID: dict[type, dict[str, Any]] = {
@@ -134,25 +133,6 @@ def test_weights_and_theta_go_together() -> None:
         SecondMoments(1.0, theta=THETA)
     with pytest.raises(SettingError, match="theta"):
         SecondMoments(1.0, weights=Weights.CURVATURE)
-
-
-@pytest.mark.parametrize(
-    ("loss", "missing"),
-    [
-        (regression.SQUARED, "slope is not bounded"),
-        (Loss("hinge", Code.HINGE, 1.0, math.inf, (0.0, 0.0), one_signed=True), "slope jumps"),
-        (Loss("pinball", Code.PINBALL, 1.0, math.inf, (0.5, 0.0)), "slope jumps"),
-        (regression.huber(1.0, relative=True), "scale is found in the records"),
-        (poisson.loss(2.0, 5.0), "error of its computed gradient is not proven"),
-        (Loss("unclipped-poisson", Code.POISSON, math.inf, math.inf), "slope is not bounded"),
-        (classification.weighted_logistic(0.1), "error of its computed gradient is not proven"),
-    ],
-)
-def test_a_loss_is_refused_by_the_property_that_it_misses(loss: Loss, missing: str) -> None:
-    for query in (partial(PerturbedMinimum, 1.0), partial(NoisyMinimum, 1.0, 1.0)):
-        with pytest.raises(SettingError, match=missing):
-            query(loss=loss)
-    assert missing_for_perturbation(classification.hinge()) is None
 
 
 def test_several_classes_go_with_the_softmax_loss() -> None:

@@ -109,7 +109,7 @@ def law_of(query: Query, price: AnyPrice, tables: Sequence[Noiseless]) -> Law:
             values = [value.reshape(query.classes, -1).T for value in values]
         return NoiseLaw(KIND_OF[NoisyMinimum], price, values[0], values[1], (tuple(first), tuple(second)))
     exact = [table.answer(query, price).value for table in tables]
-    assert not isinstance(price, PerturbedPrice)  # noqa: S101 - for the type checker
+    assert isinstance(price, Price | GammaPrice | LaplacePrice)  # noqa: S101 - for the type checker
     return NoiseLaw(KIND_OF[type(query)], price, exact[0], exact[1])
 
 

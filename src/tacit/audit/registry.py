@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -167,7 +168,27 @@ SOLVER_FITS = (
     AuditedFit("private-bounds", lambda **given: LogisticRegression(**{**given, "bounds": "private"})),
     AuditedFit("counted-records", partial(LogisticRegression, solver="newton"), relation=Relation.ADD_REMOVE),
 )
-OTHERS: tuple[Attack, ...] = ()
+_BATCHES = AuditedFit(
+    "stochastic",
+    partial(
+        LogisticRegression,
+        solver="stochastic",
+        row_norm=1.0,
+        sample_rate=0.5,
+        clip=1.0,
+        iterations=STEPS,
+        step_size=0.01,
+        output="last",
+    ),
+    budget=approximate_budget,
+    coefficients=(1.0, 0.0, 1.0),
+)
+_BATCH = replace(_BATCHES, make=partial(_BATCHES.make, iterations=1))
+OTHERS: tuple[Attack, ...] = (
+    # Which batch was drawn is not known, so their answers have no likelihood ratio: the coefficients are seen.
+    Attack(_BATCHES.name, Subject.SOLVER, _BATCHES.worlds),
+    Attack("BatchGradientSum", Subject.MECHANISM, _BATCH.worlds),
+)
 
 
 def _query_attacks() -> list[Attack]:

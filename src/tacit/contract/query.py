@@ -6,7 +6,6 @@ the integer bound that the price assumes (`contract.sensitivity`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -15,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.design.expression import Cell, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification
@@ -49,26 +49,6 @@ class QueryKind(StrEnum):
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
     NOISY_MINIMUM = "noisy-minimum"
-
-
-PERTURBABLE = frozenset({Code.LOGISTIC, Code.SOFTMAX, Code.HINGE, Code.HUBER, Code.PINBALL})
-"""Losses whose gradient is computed, and proven, to within a public error."""
-
-
-def missing_for_perturbation(loss: Loss) -> str | None:
-    """Return the property that a loss misses for a perturbed objective, None if it has all.
-
-    They are: convex, a bounded slope, a slope that changes at a bounded rate, a scale that is public.
-    """
-    if not math.isfinite(loss.lipschitz):
-        return "its slope is not bounded"
-    if not math.isfinite(loss.smoothness):
-        return "its slope jumps, and a second derivative has to be bounded"
-    if loss.relative:
-        return "its scale is found in the records: declare it (scale=… or smoothing=…)"
-    if loss.code not in PERTURBABLE:
-        return "the error of its computed gradient is not proven"
-    return None
 
 
 class _Bounded:

@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from tacit.accounting import gaussian
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.accounting.objective_perturbation import jacobian_term, vertices
+from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.contract.plan import Penalty, Plan, Purpose, Solution, Step
-from tacit.contract.query import Gate, PerturbedMinimum, QueryKind, missing_for_perturbation
+from tacit.contract.query import Gate, PerturbedMinimum, QueryKind
 from tacit.contract.sensitivity import (
     MinimumPrice,
     PerturbedPrice,
