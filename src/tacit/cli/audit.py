@@ -49,10 +49,11 @@ def audit(
     from tacit.report.audit_pictures import audit_picture
 
     with screen.work() as progress:
-        found = attacks.run(name, mu=mu, runs=runs, confidence=confidence, delta=delta, seed=seed, progress=progress)
+        # First, since it is quick: what it refuses is refused before the long part.
         compared = None
         if replay is not None:
             compared = attacks.replay(name, mu=mu, pairs=replay, seed=seed or 0, progress=progress).document()
+        found = attacks.run(name, mu=mu, runs=runs, confidence=confidence, delta=delta, seed=seed, progress=progress)
     if plot is not None:
         audit_picture(found, plot)
     screen.result({**found.document(), "replay": compared, "picture": plot and str(plot)})
