@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
+from tacit.contract.channel_map import ChannelMap
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
@@ -75,6 +76,7 @@ class Purpose(StrEnum):
     CURVATURE_TRACE = "trace of the curvature"
     DIRECTION = "direction"
     ROW_SUM = "sum of the rows"
+    CHANNEL_MOMENTS = "second moments of channels"
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ class Solution:
     sandwich: Sandwich | None = None
     moments: NDArray[np.float64] | None = None
     decrements: tuple[float, ...] = ()
+    channel_map: ChannelMap | None = None
 
 
 class Solver(Protocol):

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.channel_map import ChannelMap
 from tacit.errors import SettingError
 from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
@@ -23,7 +24,7 @@ PART = 4
 LARGEST = 1e100
 """Parameters beyond this are refused: margins must stay finite whatever the records are."""
 _CLIPS = frozenset({"clip", "row_bound", "cap", "damping"})
-_FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start"})
+_FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start", "mean"})
 
 
 class Weights(StrEnum):
@@ -262,8 +263,42 @@ class CurvatureTrace(_Bounded):
     loss: Loss = classification.LOGISTIC
 
 
+@dataclass(frozen=True)
+class GroupSum:
+    """Sum over records of their rows x (channel, position) of one group, each of norm at most 1."""
+
+    group: int
+
+
+@dataclass(frozen=True)
+class ChannelMoments(_Bounded):
+    """Sum over records of (x - mean)(x - mean)', pooled over positions, for one group of channels.
+
+    Of each record's matrix the diagonal blocks between `ends` are kept, together shrunk to Frobenius norm `clip`.
+    """
+
+    group: int
+    mean: NDArray[np.float64]
+    ends: tuple[int, ...]
+    clip: float
+
+
+@dataclass(frozen=True)
+class MappedGradient(_Bounded):
+    """Sum over records of z (p - e_y)' of a softmax model, z the row that `channel_map` makes, of norm at most 1.
+
+    Every term is shrunk to norm `clip`. theta is (width, class), rounded to a public lattice before it is used.
+    """
+
+    theta: NDArray[np.float64]
+    clip: float
+    channel_map: ChannelMap
+
+
+GroupedQuery = GroupSum | ChannelMoments | MappedGradient
+"""Queries of a store of grouped integer rows."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | PerturbedMinimum | DampedDirection
+Query = Sum | PerturbedMinimum | DampedDirection | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     SecondMoments: QueryKind.SECOND_MOMENTS,
@@ -274,6 +309,9 @@ KIND_OF: Mapping[type, QueryKind] = {
     CurvatureTrace: QueryKind.COUNTS,
     PerturbedMinimum: QueryKind.MINIMUM,
     DampedDirection: QueryKind.DIRECTION,
+    GroupSum: QueryKind.GRADIENT,
+    ChannelMoments: QueryKind.SECOND_MOMENTS,
+    MappedGradient: QueryKind.GRADIENT,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.channel_map import ChannelMap
 from tacit.contract.plan import Plan
 from tacit.documents.dataclass_json import stored_as
 
@@ -67,6 +68,8 @@ class Release:
     """Mean second moments of prepared rows (intercept last), where a mean was asked for."""
     decrements: tuple[float, ...] = ()
     """√(g'P g) of each round of a preconditioned solver, from released values: how far it had to go; at last noise."""
+    channel_map: ChannelMap | None = None
+    """Where rows were mapped by released means and whitenings: that map."""
 
     def __post_init__(self) -> None:
         """Make the released arrays read-only: the certificate is issued for them later."""
