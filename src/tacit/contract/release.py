@@ -85,6 +85,9 @@ class Release:
     def coefficients(self) -> NDArray[np.float64]:
         """Coefficients on the user's scale, the intercept first; one column a class if several."""
         design = self.plan.design
+        if self.channel_map is not None:
+            # Of mapped rows, which have no other scale.
+            return np.array(self.theta)
         mapped = design.to_user() @ self.theta
         mapped = mapped + (design.shift() if mapped.ndim == 1 else 0.0)
         region = self.plan.penalty.constraint
