@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
+    from tacit.estimators.images import ImageClassifier as ImageClassifier
     from tacit.estimators.regressors import GaussianMean as GaussianMean
     from tacit.estimators.regressors import HuberRegressor as HuberRegressor
     from tacit.estimators.regressors import LinearRegression as LinearRegression
     from tacit.estimators.regressors import PoissonRegressor as PoissonRegressor
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
+    from tacit.estimators.scattering import ScatteringTransform as ScatteringTransform
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
@@ -38,7 +40,9 @@ _NAMES = {
     "estimators.classifiers": "LinearSVC LogisticRegression",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
+    "estimators.images": "ImageClassifier",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
+    "estimators.scattering": "ScatteringTransform",
     "ledger.ledger": "Ledger",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",

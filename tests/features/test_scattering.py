@@ -30,7 +30,10 @@ def smoothed(values: NDArray[np.float64], scale: int, step: int) -> NDArray[np.f
     for a, row in enumerate(grid):
         for b, column in enumerate(grid):
             weight = sum(
-                np.exp(-((places[:, None] + down * side - row) ** 2 + (places + right * side - column) ** 2) / (2 * width**2))
+                np.exp(
+                    -((places[:, None] + down * side - row) ** 2 + (places + right * side - column) ** 2)
+                    / (2 * width**2)
+                )
                 for down in range(-2, 3)
                 for right in range(-2, 3)
             )

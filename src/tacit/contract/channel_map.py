@@ -1,6 +1,6 @@
 """The public map from grouped integer rows to the rows that a model is fitted on. Made of released numbers alone.
 
-A row of a group is a matrix x (channel, position) of norm at most 1. With a noisy mean m and a noisy channel whitening W
+A row of a group is a matrix x (channel, position) of norm at most 1. With a noisy mean m and a noisy whitening W
 
     z = W (x - m),   with `absolute` followed by |z| - mean|z|;   scaled to the group's weight
 

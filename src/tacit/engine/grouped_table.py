@@ -18,7 +18,7 @@ from tacit.engine.ledger_use import active_ledger, charge, require_price
 from tacit.errors import LedgerError, PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.grouped_responder import GroupedResponder
-from tacit.rows.storage.grouped_rows import ROW_NORM, Groups, GroupedRows, map_rows
+from tacit.rows.storage.grouped_rows import ROW_NORM, GroupedRows, Groups, map_rows
 
 Watch = Callable[[int, Query], None]
 """Sees how many queries were answered before, and the next one: both are public."""
@@ -60,7 +60,9 @@ class GroupedTable:
         require_price(plan, private=private)
         ledger = active_ledger()
         if ledger is not None and ledger.key is not None:
-            raise LedgerError("a fit to images is too large to be kept under a key. Nothing was spent. Fit without a key")
+            raise LedgerError(
+                "a fit to images is too large to be kept under a key. Nothing was spent. Fit without a key"
+            )
         for text in plan.cautions():
             warnings.warn(text, PrivacyWarning, stacklevel=4)
         charged = charge(plan, private=private)

@@ -42,7 +42,7 @@ class PreparedImages:
         return len(self.rows[0])
 
 
-class ImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ImageClassifier(ClassifierMixin, BaseEstimator):
     """A classifier of images under differential privacy, with constants that were set on public images.
 
     Scattering (fixed) → root and flip fold → noisy mean and channel whitening → rows of norm 1 → noisy gradient descent
@@ -113,6 +113,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = image_rows(images, recipe.features, threads=self.threads, progress=self.progress)
         return PreparedImages(rows, recipe.features, images.shape[1:])
 
+    def require(self, X: Any, y: Any) -> NDArray[Any]:
+        """Refuse images or labels that this recipe does not take; return the labels."""
+        recipe, labels = find_recipe(self.recipe), np.asarray(y)
+        if not isinstance(X, PreparedImages):
+            self._require_shape(require_images(X).shape[1:], recipe)
+        if labels.shape != (len(X),) or labels.dtype.kind not in "iu" or not _within(labels, recipe.classes):
+            raise DataError(f"y must have one whole number from 0 to {recipe.classes - 1} for each of {len(X)} images.")
+        return labels
+
     def _require(self, prepared: PreparedImages) -> PreparedImages:
         recipe = find_recipe(self.recipe)
         self._require_shape(prepared.shape, recipe)
@@ -125,15 +134,12 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if shape != recipe.shape:
             raise DataError(f'The recipe "{recipe.name}" is for images of shape {recipe.shape}; got {shape}.')
 
-    def fit(self, X: Any, y: Any, watch: Callable[[int, NDArray[np.float64], MappedGradient], None] | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, watch: Callable[[int, NDArray[np.float64], MappedGradient], None] | None = None
+    ) -> Self:
         """Fit labelled images, or `prepare`d ones. `watch` sees the public queries: steps done, theta, query."""
-        recipe = find_recipe(self.recipe)
-        if not isinstance(X, PreparedImages):
-            X = require_images(X)
-            self._require_shape(X.shape[1:], recipe)
-        labels, length = np.asarray(y), len(X)
-        if labels.shape != (length,) or labels.dtype.kind not in "iu" or not _within(labels, recipe.classes):
-            raise DataError(f"y must have one whole number from 0 to {recipe.classes - 1} for each of {length} images.")
+        recipe, length = find_recipe(self.recipe), len(X)
+        labels = self.require(X, y)
         planned = self.plan(length)
         source = X.rows[0] if isinstance(X, PreparedImages) else X
         table = GroupedTable(self.prepare(X).rows, labels, recipe.classes, source)

@@ -19,7 +19,7 @@ from tacit.files import replacing
 from tacit.validate import one_of, whole
 
 
-class ScatteringTransform(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ScatteringTransform(TransformerMixin, BaseEstimator):
     """2-D scattering of order 2 with eight angles: fixed features of images, for any estimator.
 
     S0 = x * φ, S1 = |x * ψ| * φ and S2 = ||x * ψ| * ψ'| * φ with Morlet wavelets ψ and a Gaussian φ, sampled on a grid

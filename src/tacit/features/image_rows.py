@@ -103,7 +103,7 @@ def _group(values: NDArray[np.float32], colours: int, feature_map: FeatureMap, o
     # Rounding moves a row by at most half the root of its length: what is stored has norm UNIT at most.
     length = UNIT - math.sqrt(rows[0].size) / 2 - 1
     scale = np.where(square > 0, length / np.sqrt(np.maximum(square, 1e-30)), 0.0).astype(np.float32)
-    return np.rint(rows * scale[:, None, None]).astype(np.int16)
+    return np.asarray(np.rint(rows * scale[:, None, None]), dtype=np.int16)
 
 
 Rows = NDArray[np.int16]

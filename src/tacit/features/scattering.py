@@ -2,8 +2,8 @@
 
     S0 = x * φ,   S1 = |x * ψ| * φ,   S2 = ||x * ψ| * ψ'| * φ
 
-Transforms are dense products with Fourier matrices, faster than an FFT at these sizes. Guarantee: a plane's coefficients
-are a function of that plane, in order 81 channels of 2^2 pixels; with three scales then 136 of 2^3.
+Transforms are dense products with Fourier matrices, which are faster than an FFT at these sizes. A plane has 81 channels
+on a grid of 4 pixels, and with `coarse` another 136 on a grid of 8.
 """
 
 from __future__ import annotations
@@ -59,15 +59,14 @@ def _low_band(filters: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _kept(side: int) -> NDArray[np.int64]:
     quarter = side // 4
-    return np.r_[0:quarter, side - quarter : side]
+    return np.asarray(np.r_[0:quarter, side - quarter : side])
 
 
 @functools.cache
 def _constants(pixels: int) -> _Constants:
     side = padded_side(pixels)
     smooth = {
-        (scale, step): lowpass(pixels, side, scale, step).astype(np.float32)
-        for scale, step in ((2, 1), (2, 2), (3, 4))
+        (scale, step): lowpass(pixels, side, scale, step).astype(np.float32) for scale, step in ((2, 1), (2, 2), (3, 4))
     }
     inverse = tuple((fourier(n).conj() / n).astype(np.complex64) for n in (side, side // 2, side // 4))
     spread = tuple(fourier(n).astype(np.complex64) for n in (side, side // 2))
@@ -94,26 +93,26 @@ def _fold(waves: Waves, blocks: NDArray[np.float32]) -> Waves:
     found += waves[..., None, :half, half:] * blocks[0, 1]
     found += waves[..., None, half:, :half] * blocks[1, 0]
     found += waves[..., None, half:, half:] * blocks[1, 1]
-    return found
+    return np.asarray(found)
 
 
 def _modulus(waves: Waves, inverse: Waves) -> Planes:
     """|inverse transform|."""
-    return np.abs(np.matmul(inverse, (waves.reshape(-1, waves.shape[-1]) @ inverse).reshape(waves.shape)))
+    rows = (waves.reshape(-1, waves.shape[-1]) @ inverse).reshape(waves.shape)
+    return np.asarray(np.abs(np.matmul(inverse, rows)))
 
 
 def _spectrum(planes: Planes, spread: Waves) -> Waves:
     side = planes.shape[-1]
     rows = planes.reshape(-1, side) @ spread.view(np.float32).reshape(side, 2 * side)
-    return np.matmul(spread, rows.view(np.complex64).reshape(planes.shape))
+    return np.asarray(np.matmul(spread, rows.view(np.complex64).reshape(planes.shape)))
 
 
 def _read(planes: Planes, smooth: NDArray[np.float32]) -> Planes:
     """A u A' of every plane, as a row of positions."""
     side = planes.shape[-1]
     right = (planes.reshape(-1, side) @ smooth.T).reshape(*planes.shape[:-1], -1)
-    found = np.matmul(smooth, right)
-    return found.reshape(*planes.shape[:-2], -1)
+    return np.asarray(np.matmul(smooth, right).reshape(*planes.shape[:-2], -1))
 
 
 def scatter(planes: Planes, *, coarse: bool) -> tuple[Planes, ...]:

@@ -1,7 +1,7 @@
 """Morlet wavelets and the Gaussian low-pass of 2-D scattering, as arrays of constants.
 
 The wavelet of scale j and angle k is a Morlet of width 0.8·2^j, frequency ¾π/2^j and slant ½, on a periodic M × M grid.
-The low-pass of scale J is a Gaussian of standard deviation 0.8·2^(J-1)·… = 0.4·2^J, sampled at every 2^J-th pixel on a
+The low-pass of scale J is a Gaussian of standard deviation 0.4·2^J, sampled at every 2^J-th pixel on a
 grid that a flip of the image maps onto itself.
 """
 
@@ -27,7 +27,7 @@ def _gabor(side: int, sigma: float, theta: float, frequency: float, slant: float
             x, y = np.mgrid[down * side : (down + 1) * side, right * side : (right + 1) * side].astype(float)
             square = form[0, 0] * x * x + 2 * form[0, 1] * x * y + form[1, 1] * y * y
             total += np.exp(-square + 1j * frequency * (x * math.cos(theta) + y * math.sin(theta)))
-    return total / (2 * math.pi * sigma**2 / slant)
+    return np.asarray(total / (2 * math.pi * sigma**2 / slant), dtype=np.complex128)
 
 
 def morlet(side: int, scale: int, angle: int) -> NDArray[np.complex128]:
@@ -75,7 +75,7 @@ def lowpass(pixels: int, side: int, scale: int, step: int) -> NDArray[np.float64
 def fourier(side: int) -> NDArray[np.complex128]:
     """Matrix of the discrete Fourier transform, exp(-2πi jk / side)."""
     j = np.arange(side)
-    return np.exp(-2j * math.pi * (np.outer(j, j) % side) / side)
+    return np.asarray(np.exp(-2j * math.pi * (np.outer(j, j) % side) / side))
 
 
 def reflected(pixels: int, side: int) -> NDArray[np.int64]:

@@ -1,12 +1,13 @@
 """Sums and channel second moments of grouped integer rows, with exact Gaussian noise. Private: the rows.
 
-A record's matrix Σ_p b_p b_p' over positions is bounded in Frobenius norm, which is that of the small matrix of products
-between positions: it is less than the trace ‖b‖², and cheap. Proof: proofs/mechanisms/channel_moments.md.
+A record's matrix Σ_p b_p b_p' over positions is bounded in Frobenius norm, which is that of the small matrix of
+products between positions: it is less than the trace ‖b‖², and cheap. Proof: proofs/mechanisms/channel_moments.md.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def _frobenius(products: Rows, squares: NDArray[np.int64]) -> None:
 def _squared_norms(rows: Rows, ends: tuple[int, ...]) -> NDArray[np.int64]:
     """Squared Frobenius norm of each record's blocks; negative where it is far above any bound."""
     squares = np.zeros(len(rows), dtype=np.int64)
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in pairwise(ends):
         block = rows[:, first:last]
         _frobenius(np.matmul(block.transpose(0, 2, 1), block), squares)
     return squares
@@ -123,7 +124,7 @@ def integer_moments(query: ChannelMoments, rows: GroupedRows) -> tuple[Integers,
     def add(block: slice, total: Integers) -> None:
         found = bounded_rows(values[block], centre, scale, query.ends)
         columns = found.transpose(1, 0, 2).reshape(channels, -1).astype(np.float64)
-        for first, last in zip(query.ends[:-1], query.ends[1:], strict=True):
+        for first, last in pairwise(query.ends):
             # Partial sums are whole numbers, below 64·2^24 in size: float64 holds them.
             part = columns[first:last]
             total[first:last, first:last] += (part @ part.T).astype(np.int64)

@@ -1,9 +1,10 @@
 """Gradient sums of a joint softmax model over wide rows, by matrix products that are exact. Private: the rows.
 
-A record's gradient is a z', with a near (p - e_y) shrunk to the clip, a and z whole numbers, ‖a‖ ≤ A and ‖z‖ ≤ R. Its norm
-is ‖a‖·‖z‖, so no gradient of a record is ever formed. Margins z·θ and sums of a z' are products in float32 whose partial
-sums are whole numbers below 2^24; a block where that cannot be shown is multiplied in float64. Proof:
-proofs/mechanisms/softmax_products.md.
+A record's gradient is a z', with a near (p - e_y) shrunk to the clip, a and z whole numbers, ‖a‖ ≤ A and ‖z‖ ≤ R. Its
+norm is ‖a‖·‖z‖, so no gradient of a record is ever formed. Margins z·θ and sums of a z' are products in float32 whose
+partial sums are whole numbers below 2^24; a block where that cannot be shown is multiplied in float64.
+
+Proof: proofs/mechanisms/softmax_products.md.
 """
 
 from __future__ import annotations

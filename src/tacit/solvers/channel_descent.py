@@ -110,9 +110,7 @@ def plan(facts: PublicFacts, recipe: ImageRecipe, allowed: Fraction) -> Plan:
             left -= part
     steps.append(_priced(facts, QueryKind.GRADIENT, left, iterations, Purpose.DESCENT, facts.coordinates))
     planned = assembled(facts, ChannelDescent(recipe, iterations), steps)
-    return planned.with_facts(
-        PublicFact("recipe", recipe.name, "declared"), PublicFact("constants", STUDY, "declared")
-    )
+    return planned.with_facts(PublicFact("recipe", recipe.name, "declared"), PublicFact("constants", STUDY, "declared"))
 
 
 def _priced(

@@ -37,7 +37,7 @@ Mapped = NDArray[np.float32]
 
 
 class GroupedRows(NamedTuple):
-    """Rows of every group (record, channel, position), and labels 0, 1, …"""
+    """Rows of every group (record, channel, position), and labels from 0 on."""
 
     groups: Groups
     labels: NDArray[np.int16]
