@@ -2,7 +2,7 @@
 
     S0 = x * φ,   S1 = |x * ψ| * φ,   S2 = ||x * ψ| * ψ'| * φ
 
-Transforms are dense products with Fourier matrices, which are faster than an FFT at these sizes. A plane has 81 channels
+Transforms are dense products with Fourier matrices, faster than an FFT at these sizes. A plane has 81 channels
 on a grid of 4 pixels, and with `coarse` another 136 on a grid of 8.
 """
 
