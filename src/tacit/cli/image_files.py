@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tacit.errors import DataError, FileError
+from tacit.errors import DataError, FileError, TacitError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +42,8 @@ def read_images(path: Path) -> LabelledImages:
             return _folder(path)
         if path.suffix == ".npz":
             return _arrays(path)
+    except TacitError:
+        raise
     except (OSError, ValueError, KeyError, EOFError, struct.error, zipfile.BadZipFile) as error:
         raise FileError(f"{str(path)!r} could not be read as images; expected {EXPECTED}") from error
     if not path.exists():

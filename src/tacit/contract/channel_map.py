@@ -4,7 +4,8 @@ A row of a group is a matrix x (channel, position) of norm at most 1. With a noi
 
     z = W (x - m),   with `absolute` followed by |z| - mean|z|;   scaled to the group's weight
 
-and the groups, one after the other with a constant at the end, are scaled to norm 1. All of it acts on one row.
+of which only the first `linear` rows of W enter as they are. The groups, one after the other with a constant at the end,
+are scaled to norm 1. All of it acts on one row.
 """
 
 from __future__ import annotations
@@ -23,21 +24,31 @@ LARGEST = 1e12
 
 @dataclass(frozen=True)
 class GroupMap:
-    """Mean (channel, position) and whitening (kept, channel) of one group."""
+    """Mean (channel, position) and whitening (row, channel) of one group; `linear` None means all rows."""
 
     mean: Floats
     whitening: Floats
     weight: float = 1.0
+    linear: int | None = None
 
     def __post_init__(self) -> None:
         moderate = all((np.abs(it) <= LARGEST).all() for it in (self.mean, self.whitening, self.weight))
-        if not moderate or self.weight <= 0 or self.whitening.shape[1:] != self.mean.shape[:1]:
+        if (
+            not moderate
+            or self.weight <= 0
+            or not 0 <= self.kept <= len(self.whitening)
+            or self.whitening.shape[1:] != self.mean.shape[:1]
+        ):
             raise SettingError("A whitening must have finite numbers and as many columns as there are channels.")
 
     @property
-    def entries(self) -> int:
-        """Numbers of a mapped row, without absolute values."""
-        return int(len(self.whitening) * self.mean.shape[1])
+    def kept(self) -> int:
+        """Rows of the whitening that enter as they are."""
+        return len(self.whitening) if self.linear is None else self.linear
+
+    def entries(self, *, absolute: bool) -> int:
+        """Numbers of a mapped row."""
+        return int((self.kept + absolute * len(self.whitening)) * self.mean.shape[1])
 
 
 @dataclass(frozen=True)
@@ -51,4 +62,4 @@ class ChannelMap:
     @property
     def width(self) -> int:
         """Numbers of a mapped row, the constant included."""
-        return sum(group.entries for group in self.groups) * (1 + self.absolute) + 1
+        return sum(group.entries(absolute=self.absolute) for group in self.groups) + 1

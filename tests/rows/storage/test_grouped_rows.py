@@ -25,8 +25,10 @@ def rows_of(count: int = COUNT) -> tuple[NDArray[np.int16], ...]:
 
 def map_of(absolute: bool = True) -> ChannelMap:
     groups = tuple(
-        GroupMap(RNG.normal(size=shape) * 0.05, RNG.normal(size=(4, shape[0])) * np.array([[1], [5], [0.2], [1]]), 0.7)
-        for shape in SHAPES
+        GroupMap(
+            RNG.normal(size=shape) * 0.05, RNG.normal(size=(4, shape[0])) * np.array([[1], [5], [0.2], [1]]), 0.7, kept
+        )
+        for shape, kept in zip(SHAPES, (None, 2 if absolute else 4), strict=True)
     )
     return ChannelMap(groups, absolute, 0.1)
 
@@ -34,9 +36,10 @@ def map_of(absolute: bool = True) -> ChannelMap:
 def by_definition(groups: tuple[NDArray[np.int16], ...], channel_map: ChannelMap) -> NDArray[np.float64]:
     parts = []
     for rows, group in zip(groups, channel_map.groups, strict=True):
-        z = np.einsum("kc,ncp->nkp", group.whitening, rows / UNIT - group.mean).reshape(len(rows), -1)
+        full = np.einsum("kc,ncp->nkp", group.whitening, rows / UNIT - group.mean)
+        z, size = full[:, : group.kept].reshape(len(rows), -1), np.abs(full.reshape(len(rows), -1))
         if channel_map.absolute:
-            z = np.concatenate([z, np.abs(z) - np.abs(z).mean(axis=1, keepdims=True)], axis=1)
+            z = np.concatenate([z, size - size.mean(axis=1, keepdims=True)], axis=1)
         parts.append(group.weight * z / np.sqrt((z**2).sum(axis=1, keepdims=True)))
     whole = np.concatenate([*parts, np.full((len(groups[0]), 1), channel_map.constant)], axis=1)
     return np.asarray(whole / np.sqrt((whole**2).sum(axis=1, keepdims=True)))
@@ -75,7 +78,7 @@ def test_products_stay_below_two_to_the_24_for_the_longest_rows() -> None:
     rows = np.zeros((2, 6, 5), dtype=np.int16)
     rows[0, :, 0] = int(UNIT / np.sqrt(6))
     whitening = np.ones((4, 6)) * np.array([[1.0], [-1.0], [1e6], [1e-6]])
-    plan = grouped_rows._whole_numbers(GroupMap(np.full((6, 5), -2.0), whitening))
+    plan = grouped_rows._whole_numbers(GroupMap(np.full((6, 5), -2.0), whitening), absolute=True)
     centred = rows.astype(np.float32) - plan.centre
     grouped_rows._shrink(centred)
     exact = plan.matrix.astype(object) @ centred[0].astype(object)

@@ -125,15 +125,18 @@ class _GroupPlan(NamedTuple):
     matrix: NDArray[np.float32]
     factors: NDArray[np.float64]
     weight: float
+    kept: int
+    entries: int
 
 
-def _whole_numbers(group: GroupMap) -> _GroupPlan:
+def _whole_numbers(group: GroupMap, *, absolute: bool) -> _GroupPlan:
     centre = np.clip(np.rint(group.mean * UNIT), -(1 << 15), 1 << 15).astype(np.float32)
     norms = np.maximum(np.sqrt((group.whitening**2).sum(axis=1)), 1e-300)
     # Rounding moves a row of the matrix by at most half the root of its length.
     target = MAP_NORM - math.sqrt(len(group.mean)) / 2 - 1
     matrix = np.rint(group.whitening / norms[:, None] * target).astype(np.float32)
-    return _GroupPlan(centre, matrix, norms / norms.max(), group.weight)
+    entries = group.entries(absolute=absolute)
+    return _GroupPlan(centre, matrix, norms / norms.max(), group.weight, group.kept, entries)
 
 
 def map_rows(groups: Groups, channel_map: ChannelMap) -> Mapped:
@@ -144,7 +147,7 @@ def map_rows(groups: Groups, channel_map: ChannelMap) -> Mapped:
     """
     length, width = len(groups[0]), channel_map.width
     out = np.empty((length, width), dtype=np.float32)
-    plans = [_whole_numbers(group) for group in channel_map.groups]
+    plans = [_whole_numbers(group, absolute=channel_map.absolute) for group in channel_map.groups]
     total = math.sqrt(sum(plan.weight**2 for plan in plans) + channel_map.constant**2)
     unit = (ROW_NORM - math.sqrt(width) / 2 - 1) / total
 
@@ -152,11 +155,10 @@ def map_rows(groups: Groups, channel_map: ChannelMap) -> Mapped:
         for block in part:
             first = 0
             for rows, plan in zip(groups, plans, strict=True):
-                entries = plan.matrix.shape[0] * rows.shape[2] * (1 + channel_map.absolute)
                 images = _project(rows[block], plan)
-                target = out[block, first : first + entries]
-                _write(images, plan.factors, channel_map.absolute, plan.weight * unit, target)
-                first += entries
+                target = out[block, first : first + plan.entries]
+                _write(images, plan.factors, plan.kept, channel_map.absolute, plan.weight * unit, target)
+                first += plan.entries
             out[block, -1] = np.rint(channel_map.constant * unit)
             _require_norm(out[block])
 
@@ -193,27 +195,33 @@ def _shrink(rows: Mapped) -> None:
 
 
 @compiled
-def _write(images: Mapped, factors: NDArray[np.float64], absolute: bool, length: float, out: Mapped) -> None:
-    """Scale images to `length` and round them; with `absolute` |w| - mean |w| follows. Sums are of whole numbers."""
-    count, kept, positions = images.shape
-    entries = kept * positions
+def _write(images: Mapped, factors: NDArray[np.float64], kept: int, absolute: bool, length: float, out: Mapped) -> None:
+    """Scale the first `kept` rows of images, and with `absolute` |w| - mean |w| of all, to `length` and round them.
+
+    Sums are of whole numbers.
+    """
+    count, channels, positions = images.shape
+    first = kept * positions
     for i in range(count):
-        square, size = np.int64(0), np.int64(0)
-        for k in range(kept):
+        square, linear, size = np.int64(0), np.int64(0), np.int64(0)
+        for k in range(channels):
             for p in range(positions):
                 w = np.int64(np.rint(np.float64(images[i, k, p]) * factors[k]))
                 images[i, k, p] = w
                 square += w * w
                 size += abs(w)
-        middle = float(size) / entries
-        norm = float(square) + (max(float(square) - float(size) * middle, 0.0) if absolute else 0.0)
+            if k == kept - 1:
+                linear = square
+        middle = float(size) / (channels * positions)
+        norm = float(linear) + (max(float(square) - float(size) * middle, 0.0) if absolute else 0.0)
         scale = length / math.sqrt(norm) if norm > 0.0 else 0.0
-        for k in range(kept):
+        for k in range(channels):
             for p in range(positions):
                 w = np.float64(images[i, k, p])
-                out[i, k * positions + p] = np.rint(w * scale)
+                if k < kept:
+                    out[i, k * positions + p] = np.rint(w * scale)
                 if absolute:
-                    out[i, entries + k * positions + p] = np.rint((abs(w) - middle) * scale)
+                    out[i, first + k * positions + p] = np.rint((abs(w) - middle) * scale)
 
 
 @compiled
