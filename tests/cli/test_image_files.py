@@ -4,6 +4,7 @@ import gzip
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,8 @@ def test_what_is_missing_or_broken_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "b.npz", x_train=np.zeros(3))
     with pytest.raises(DataError, match="y_train"):
         read_images(tmp_path / "b.npz")
-    np.savez(tmp_path / "c.npz", **dict.fromkeys(LabelledImages._fields, np.array([{}], dtype=object)))
+    pickled: Any = dict.fromkeys(LabelledImages._fields, np.array([{}], dtype=object))
+    np.savez(tmp_path / "c.npz", **pickled)
     with pytest.raises(FileError, match="could not be read"):
         read_images(tmp_path / "c.npz")
     for name, array in zip(IDX_NAMES, some(28, 28), strict=True):

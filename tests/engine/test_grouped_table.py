@@ -8,7 +8,7 @@ import pytest
 import tacit
 from tacit.contract.query import MappedGradient, Query
 from tacit.engine.grouped_table import GroupedTable, MappedPredictor, mapped_margins
-from tacit.errors import LedgerError, PlanViolation, SettingError
+from tacit.errors import BudgetError, LedgerError, PlanViolation, SettingError
 from tacit.estimators.images import ImageClassifier
 from tacit.features.image_rows import FeatureMap, Rows, image_rows
 from tacit.solvers.image_recipes import RECIPES, Group
@@ -72,9 +72,8 @@ def test_it_is_charged_to_a_ledger_and_refused_under_a_key() -> None:
     with tacit.Ledger(budget=budget) as ledger:
         GroupedTable(groups, labels, 3).run(MODEL.plan(COUNT), seed=None)
         assert len(ledger.charges()) == 1
-        with pytest.raises(LedgerError):
+        with pytest.raises(BudgetError):
             # What is left does not pay for a second one.
             GroupedTable(groups, labels, 3).run(MODEL.plan(COUNT), seed=None)
-    with tacit.Ledger(budget=budget) as ledger, ledger.request("same"):
-        with pytest.raises(LedgerError, match="key"):
-            GroupedTable(groups, labels, 3).run(MODEL.plan(COUNT), seed=None)
+    with tacit.Ledger(budget=budget) as ledger, ledger.request("same"), pytest.raises(LedgerError, match="key"):
+        GroupedTable(groups, labels, 3).run(MODEL.plan(COUNT), seed=None)

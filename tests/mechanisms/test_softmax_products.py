@@ -1,6 +1,7 @@
 """Softmax gradients by exact products: equal to integers, bounded, independent of blocks and order."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,10 +33,10 @@ WIDTH, CLASSES, COUNT = 37, 5, 700
 def whole_rows(values: NDArray[np.float64]) -> NDArray[np.float32]:
     norm = np.sqrt((values**2).sum(axis=1, keepdims=True))
     length = ROW_NORM - math.sqrt(values.shape[1]) / 2 - 1
-    return np.rint(values * length / np.maximum(norm, 1e-300)).astype(np.float32)
+    return np.asarray(np.rint(values * length / np.maximum(norm, 1e-300)), dtype=np.float32)
 
 
-def mapped_rows(rows: NDArray[np.float32], labels: NDArray[np.int64]) -> MappedRows:
+def mapped_rows(rows: NDArray[np.float32], labels: NDArray[np.integer[Any]]) -> MappedRows:
     largest = [(rows[block].astype(float) ** 2).sum(axis=0).max() for block in blocks_of(len(rows))]
     return MappedRows(rows, labels.astype(np.int16), np.array(largest))
 

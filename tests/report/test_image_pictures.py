@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tacit.errors import SettingError
@@ -11,8 +12,7 @@ from tacit.report.image_pictures import accuracy_picture
 def test_points_are_drawn_in_order_and_in_per_cent(tmp_path: Path) -> None:
     figure = accuracy_picture([(3.0, 0.9), (1.0, 0.8)], tmp_path / "a.png", title="t", axis="ε")
     (line,) = figure.axes[0].get_lines()
-    assert list(line.get_xdata()) == [1.0, 3.0]
-    assert list(line.get_ydata()) == [80.0, 90.0]
+    assert np.asarray(line.get_xydata()).tolist() == [[1.0, 80.0], [3.0, 90.0]]
     assert (tmp_path / "a.png").stat().st_size > 1000
 
 

@@ -4,8 +4,8 @@ A row of a group is a matrix x (channel, position) of norm at most 1. With a noi
 
     z = W (x - m),   with `absolute` followed by |z| - mean|z|;   scaled to the group's weight
 
-of which only the first `linear` rows of W enter as they are. The groups, one after the other with a constant at the end,
-are scaled to norm 1. All of it acts on one row.
+of which only the first `linear` rows of W enter as they are. The groups, one after the other and a constant at the
+end, are scaled to norm 1. All of it acts on one row.
 """
 
 from __future__ import annotations

@@ -298,7 +298,9 @@ class MappedGradient(_Bounded):
 GroupedQuery = GroupSum | ChannelMoments | MappedGradient
 """Queries of a store of grouped integer rows."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | PerturbedMinimum | DampedDirection | GroupedQuery
+TableQuery = Sum | PerturbedMinimum | DampedDirection
+"""Queries of a store of records."""
+Query = TableQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     SecondMoments: QueryKind.SECOND_MOMENTS,

@@ -14,8 +14,9 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Gate, Progress, Query
 from tacit.contract.release import Release
 from tacit.engine.gate import OpenGate, PlannedGate
-from tacit.engine.ledger_use import active_ledger, charge, require_price
+from tacit.engine.ledger_use import charge, require_price
 from tacit.errors import LedgerError, PrivacyWarning, SettingError
+from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.grouped_responder import GroupedResponder
 from tacit.rows.storage.grouped_rows import ROW_NORM, GroupedRows, Groups, map_rows

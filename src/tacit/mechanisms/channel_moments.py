@@ -96,7 +96,7 @@ def bounded_rows(rows: NDArray[np.int16], centre: Rows, scale: float, ends: tupl
     Guarantee: the bound holds because it is checked on the integers, by exact products; a record that fails it after
     being shrunk three times becomes zero.
     """
-    found = np.rint((rows - centre) * np.float32(scale))
+    found: Rows = np.rint((rows - centre) * np.float32(scale))
     for slack in (SLACK, 0.75, 0.5):
         squares = _squared_norms(found, ends)
         over = (squares < 0) | (squares > FROBENIUS**2)

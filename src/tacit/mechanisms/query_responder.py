@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.contract import query as queries
-from tacit.contract.query import Answer, Query
+from tacit.contract.query import Answer, Query, TableQuery
 from tacit.contract.sensitivity import AnyPrice, MinimumPrice
 from tacit.design.design import Design
 from tacit.errors import SettingError
@@ -56,12 +56,14 @@ class Responder:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, queries.ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
+        if isinstance(query, queries.GroupedQuery):
+            raise SettingError("Records of a table answer no query of grouped rows.")
         if isinstance(query, queries.PerturbedMinimum) != isinstance(price, MinimumPrice):
             raise SettingError("A perturbed minimum, and nothing else, has a price of its kind.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 
-    def _in_coordinates(self, query: Query) -> Query:
+    def _in_coordinates(self, query: TableQuery) -> TableQuery:
         for name in ("theta", "gradient"):
             vector = getattr(query, name, None)
             if vector is not None and len(vector) != self._store.width:

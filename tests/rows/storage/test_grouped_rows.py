@@ -1,5 +1,7 @@
 """Grouped rows: admission, and a map that is exact and acts on each record alone."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -133,11 +135,12 @@ def test_rows_that_are_too_long_or_of_another_kind_are_refused() -> None:
     labels = np.zeros(3, dtype=int)
     long = rows_of(3)
     long[1][2] = 4 * UNIT // 9
-    for groups, says in (
+    wrong: list[tuple[Any, str]] = [
         (long, "longer"),
         (tuple(rows.astype(np.int32) for rows in rows_of(3)), "16-bit"),
         (tuple(rows.transpose(0, 2, 1) for rows in rows_of(3)), "contiguous"),
-    ):
+    ]
+    for groups, says in wrong:
         with pytest.raises(DataError, match=says):
             GroupedRows.admit(groups, labels, 3)
     with pytest.raises(DataError, match="fewer than two"):

@@ -70,13 +70,13 @@ class GroupedRows(NamedTuple):
 
 @compiled
 def _longest(rows: NDArray[np.int16]) -> int:
-    longest = 0
+    longest = np.int64(0)
     for i in range(rows.shape[0]):
-        square = 0
+        square = np.int64(0)
         for j in range(rows.shape[1]):
             square += np.int64(rows[i, j]) * np.int64(rows[i, j])
         longest = max(longest, square)
-    return longest
+    return int(longest)
 
 
 class MappedRows(NamedTuple):
@@ -171,7 +171,7 @@ def _project(rows: NDArray[np.int16], plan: _GroupPlan) -> NDArray[np.float32]:
     centred = rows.astype(np.float32)
     centred -= plan.centre
     _shrink(centred)
-    return np.matmul(plan.matrix, centred)
+    return np.asarray(np.matmul(plan.matrix, centred))
 
 
 @compiled
@@ -217,11 +217,11 @@ def _write(images: Mapped, factors: NDArray[np.float64], kept: int, absolute: bo
         scale = length / math.sqrt(norm) if norm > 0.0 else 0.0
         for k in range(channels):
             for p in range(positions):
-                w = np.float64(images[i, k, p])
+                value = np.float64(images[i, k, p])
                 if k < kept:
-                    out[i, k * positions + p] = np.rint(w * scale)
+                    out[i, k * positions + p] = np.rint(value * scale)
                 if absolute:
-                    out[i, first + k * positions + p] = np.rint((abs(w) - middle) * scale)
+                    out[i, first + k * positions + p] = np.rint((abs(value) - middle) * scale)
 
 
 @compiled
