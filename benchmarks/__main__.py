@@ -14,6 +14,7 @@ TOPICS = (
     "startup",
     "noise",
     "gradient",
+    "wide_products",
     "sparse",
     "whole_fit",
     "estimators",
@@ -28,8 +29,9 @@ TOPICS = (
     "newton",
     "accuracy",
     "coverage",
+    "images",
 )
-WITH_OPTIONS = frozenset({"accuracy", "coverage"})
+WITH_OPTIONS = frozenset({"accuracy", "coverage", "images"})
 
 
 def main() -> int:
