@@ -1,6 +1,6 @@
 """Accuracy of private image classifiers on the public test images, mean of five runs, with time.
 
-`python -m benchmarks images --data FOLDER`: the folder has mnist.npz, fashion_mnist.npz and cifar10.npz, or some of them.
+`python -m benchmarks images --data FOLDER`: the folder has mnist.npz, fashion_mnist.npz and cifar10.npz, or some.
 Images are scattered once, and each budget is fitted five times.
 """
 

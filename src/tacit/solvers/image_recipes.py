@@ -69,7 +69,7 @@ RECIPES: Mapping[str, ImageRecipe] = MappingProxyType(
             1,
             FeatureMap(coarse=True),
             (Group(50, 0.06, 1.0, 0.01, 0.02), Group(60, 0.025, 0.6, 0.005, 0.015)),
-            iterations=95.0,
+            iterations=140.0,
         ),
         "fashion": ImageRecipe(
             "fashion",
@@ -77,7 +77,7 @@ RECIPES: Mapping[str, ImageRecipe] = MappingProxyType(
             1,
             FeatureMap(coarse=True, flips=True),
             (Group(60, 0.08, 1.0, 0.01, 0.02), Group(80, 0.04, 0.6, 0.005, 0.015)),
-            iterations=95.0,
+            iterations=160.0,
         ),
         "cifar10": ImageRecipe(
             "cifar10",
