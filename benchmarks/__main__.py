@@ -14,6 +14,7 @@ TOPICS = (
     "startup",
     "noise",
     "gradient",
+    "wide_products",
     "sparse",
     "whole_fit",
     "estimators",
@@ -29,8 +30,9 @@ TOPICS = (
     "batches",
     "accuracy",
     "coverage",
+    "images",
 )
-WITH_OPTIONS = frozenset({"accuracy", "coverage"})
+WITH_OPTIONS = frozenset({"accuracy", "coverage", "images"})
 
 
 def main() -> int:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
+    from tacit.estimators.images import ImageClassifier as ImageClassifier
     from tacit.estimators.naive_bayes import GaussianNB as GaussianNB
     from tacit.estimators.own_loss import MarginClassifier as MarginClassifier
     from tacit.estimators.own_loss import MarginRegressor as MarginRegressor
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tacit.estimators.regressors import PoissonRegressor as PoissonRegressor
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
+    from tacit.estimators.scattering import ScatteringTransform as ScatteringTransform
     from tacit.estimators.simple_regression import simple_regression as simple_regression
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
@@ -48,10 +50,12 @@ _NAMES = {
     "estimators.covariance": "Covariance",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
+    "estimators.images": "ImageClassifier",
+    "estimators.naive_bayes": "GaussianNB",
     "estimators.own_loss": "MarginClassifier MarginRegressor",
     "estimators.public_rows": "public",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
-    "estimators.naive_bayes": "GaussianNB",
+    "estimators.scattering": "ScatteringTransform",
     "estimators.simple_regression": "simple_regression",
     "estimators.statistics_gate": "Mean statistics",
     "ledger.ledger": "Ledger",

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "tacit"
 # Third-party libraries of each package, as in the table of layers in CONTRIBUTING.md. numpy is
 # allowed in every package above privacy.
 THIRD_PARTY: dict[str, frozenset[str]] = {
-    "cli": frozenset({"numpy", "rich", "typer"}),
+    "cli": frozenset({"PIL", "numpy", "rich", "typer"}),
     "report": frozenset({"matplotlib", "numpy"}),
     "audit": frozenset({"numpy", "scipy"}),
     "estimators": frozenset({"numpy", "sklearn"}),
@@ -22,13 +22,14 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "engine": frozenset({"numpy"}),
     "solvers": frozenset({"numpy"}),
     "mechanisms": frozenset({"numba", "numpy", "scipy", "threadpoolctl"}),
-    "rows": frozenset({"narwhals", "numba", "numpy", "pyarrow"}),
+    "rows": frozenset({"narwhals", "numba", "numpy", "pyarrow", "threadpoolctl"}),
     "noise": frozenset({"numba", "numpy"}),
     "certificate": frozenset({"numpy"}),
     "contract": frozenset({"numpy"}),
     "formula": frozenset({"formulaic"}),
     "schema": frozenset({"numpy"}),
     "design": frozenset({"numpy"}),
+    "features": frozenset({"numpy", "threadpoolctl"}),
     "documents": frozenset({"cryptography", "numpy"}),
     "losses": frozenset({"llvmlite", "numba", "numpy", "scipy"}),
     "constraints": frozenset({"numba", "numpy", "scipy"}),

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import (
     KIND_OF,
     BoundedSums,
@@ -43,6 +44,7 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
     elif isinstance(query, BoundedSums | GroupSums):
         found = integer_sums(query, bound, store)
     else:
+        assert not isinstance(query, GroupedQuery)
         # As the responder does: the rows are brought to the query's coordinates first.
         rows = store if query.matrix is None else store.map(query.matrix)
         there = replace(query, matrix=None)

@@ -8,10 +8,11 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from tacit.contract.bounded_parameters import LARGEST, PART
+from tacit.contract.channel_map import ChannelMap, GroupMap
+from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
 from tacit.contract.query import (
     KIND_OF,
-    LARGEST,
-    PART,
     BatchGradientSum,
     BoundedSums,
     ColumnCounts,
@@ -47,13 +48,19 @@ VALID: dict[type, dict[str, Any]] = {
     NoisyMinimum: {"clip": 1.0, "ridge": 1.0, "matrix": MATRIX},
     DampedDirection: {"theta": THETA, "gradient": THETA, "damping": 1.0, "row_bound": 1.0, "matrix": MATRIX},
     CurvatureTrace: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX},
+    ChannelMoments: {"group": 0, "mean": MATRIX, "ends": (0, 2), "clip": 1.0},
+    MappedGradient: {
+        "theta": MATRIX,
+        "clip": 1.0,
+        "channel_map": ChannelMap((GroupMap(MATRIX, MATRIX),), absolute=False),
+    },
 }
 POSITIVE = {"clip", "row_bound", "cap", "damping", "ridge"}
 NUMBERS = {"lowest", "highest", "start"}
 
 
 def test_every_query_has_a_kind() -> None:
-    assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts, BoundedSums, GroupSums}
+    assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts, BoundedSums, GroupSums, GroupSum}
     assert set(KIND_OF.values()) == set(QueryKind)
 
 

@@ -8,6 +8,7 @@ from tacit.contract.sensitivity import Price
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.errors import DataError, SettingError
+from tacit.mechanisms.grouped_responder import GROUPED_MECHANISMS
 from tacit.mechanisms.query_responder import MECHANISMS, Responder
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
@@ -78,7 +79,8 @@ def test_rows_are_given_up_on_leaving() -> None:
 
 
 def test_every_query_has_a_mechanism() -> None:
-    assert set(MECHANISMS) == set(KIND_OF)
+    assert set(MECHANISMS).isdisjoint(GROUPED_MECHANISMS)
+    assert {*MECHANISMS, *GROUPED_MECHANISMS} == set(KIND_OF)
 
 
 def test_residuals_are_those_of_the_working_coordinates_and_settle_them() -> None:

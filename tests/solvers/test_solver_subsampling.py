@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from tacit.contract.bounded_parameters import PART
 from tacit.contract.plan import Penalty
-from tacit.contract.query import PART
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous
 from tacit.losses import regression

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.answer_laws import Noiseless, Shift, law_of
+from tacit.contract.bounded_parameters import PART
 from tacit.contract.plan import Plan
-from tacit.contract.query import PART, Answer, Gate, Query
+from tacit.contract.query import Answer, Gate, Query
 from tacit.design.design import Design
 from tacit.engine.gate import PlannedGate
 from tacit.engine.table import completed

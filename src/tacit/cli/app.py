@@ -22,6 +22,7 @@ from tacit.cli.account import account
 from tacit.cli.audit import audit
 from tacit.cli.demo import demo
 from tacit.cli.fit import fit, plan
+from tacit.cli.images import images
 from tacit.cli.ledger import ledger
 from tacit.cli.options import argument, flag
 from tacit.cli.output import EPILOG, Exit, Screen, exit_of, require_writable, tell_error, tell_fault
@@ -221,7 +222,7 @@ def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub
     )
 
 
-for command in (demo, fit, plan, predict, schema, verify, key, account, audit):
+for command in (demo, fit, plan, predict, schema, verify, key, account, audit, images):
     app.command(epilog=EPILOG)(options.grouped(command))
 app.add_typer(ledger)
 

@@ -17,6 +17,7 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
 from tacit.contract.batches import BatchPrice
+from tacit.contract.channel_map import ChannelMap
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
@@ -81,6 +82,7 @@ class Purpose(StrEnum):
     STATISTIC = "statistical query"
     CROSS_MOMENTS = "moments of rows and response"
     WRONG_LABELS = "wrong labels"
+    CHANNEL_MOMENTS = "second moments of channels"
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,7 @@ class Solution:
     decrements: tuple[float, ...] = ()
     iterates: NDArray[np.float64] | None = None
     """Prepared coefficients after each of the plan's last answers, where they are released."""
+    channel_map: ChannelMap | None = None
 
 
 class Solver(Protocol):

@@ -7,25 +7,20 @@ the integer bound that the price assumes (`contract.sensitivity`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.bounded_parameters import BoundedParameters
+from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.design.expression import Cell, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
-
-PART = 4
-"""Where a subsample is enough, one record in so many is read."""
-LARGEST = 1e100
-"""Parameters beyond this are refused: margins must stay finite whatever the records are."""
-_CLIPS = frozenset({"clip", "row_bound", "cap", "damping", "ridge"})
-_FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start"})
 
 
 class Weights(StrEnum):
@@ -51,24 +46,8 @@ class QueryKind(StrEnum):
     NOISY_MINIMUM = "noisy-minimum"
 
 
-class _Bounded:
-    """Refuses parameters that could make a margin overflow: the clips, and what is in `_FINITE`."""
-
-    def __post_init__(self) -> None:
-        for field in fields(self):  # type: ignore[arg-type]
-            name, value = field.name, getattr(self, field.name)
-            if name in _CLIPS and not 1 / LARGEST <= value <= LARGEST:
-                raise SettingError("A clip must be positive, finite and of moderate size.")
-            if name == "loss" and value.code is Code.OWN and not isinstance(self, GradientSum | GradientNorm):
-                raise SettingError("Of an own loss only slopes can be asked for: nothing bounds its curvature.")
-            if name == "every" and value not in {1, PART}:
-                raise SettingError(f"All records are read, or one in {PART}.")
-            if name in _FINITE and value is not None and not (np.abs(value) <= LARGEST).all():
-                raise SettingError("A query's parameters must be finite and of moderate size.")
-
-
 @dataclass(frozen=True)
-class GradientSum(_Bounded):
+class GradientSum(BoundedParameters):
     """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
 
     z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u). For several classes
@@ -78,6 +57,7 @@ class GradientSum(_Bounded):
     labels of a row, so that no label is favoured. With `every` > 1 a secret subsample is read, as in `SecondMoments`.
     """
 
+    asks_for_slopes: ClassVar[bool] = True
     theta: NDArray[np.float64]
     clip: float
     matrix: NDArray[np.float64] | None = None
@@ -102,7 +82,7 @@ class BatchGradientSum(GradientSum):
 
 
 @dataclass(frozen=True)
-class SecondMoments(_Bounded):
+class SecondMoments(BoundedParameters):
     """Sum over records of w z z', z shrunk to norm `row_bound`.
 
     w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
@@ -170,7 +150,7 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True)
-class ResidualSize(_Bounded):
+class ResidualSize(BoundedParameters):
     """Sum over records of a measure of the residual y - p: how far predictions are off.
 
     The prediction p is z·theta clipped into the public [lowest, highest], or the exponential of
@@ -189,7 +169,7 @@ class ResidualSize(_Bounded):
 
 
 @dataclass(frozen=True)
-class CurvatureAndScore(_Bounded):
+class CurvatureAndScore(BoundedParameters):
     """Two second moments at once: sums over records of w h z z' and of w² a² z z'.
 
     w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row; h and a are the curvature and the slope at
@@ -222,7 +202,7 @@ class CurvatureAndScore(_Bounded):
 
 
 @dataclass(frozen=True)
-class GradientNorm(_Bounded):
+class GradientNorm(BoundedParameters):
     """Sum over records of a measure of the norm g = w|a|‖z‖ of a downweighted gradient.
 
     w = min(1, (row_bound / ‖z‖)²), a the slope at `theta`. The measure is one of `Measure`'s, with
@@ -230,6 +210,7 @@ class GradientNorm(_Bounded):
     w = min(1, row_bound / ‖z‖): their residuals show, however long they are.
     """
 
+    asks_for_slopes: ClassVar[bool] = True
     theta: NDArray[np.float64]
     row_bound: float
     cap: float
@@ -246,7 +227,7 @@ class GradientNorm(_Bounded):
 
 
 @dataclass(frozen=True)
-class PerturbedMinimum(_Bounded):
+class PerturbedMinimum(BoundedParameters):
     """The minimiser of Σ w loss(z·theta, y) + (l2 / 2)‖theta‖² + b·theta, b Gaussian.
 
     w = min(1, (clip / ‖z‖)²) bounds a record's gradient by clip·lipschitz and its curvature by clip²·smoothness.
@@ -268,7 +249,7 @@ class PerturbedMinimum(_Bounded):
 
 
 @dataclass(frozen=True)
-class NoisyMinimum(_Bounded):
+class NoisyMinimum(BoundedParameters):
     """The minimiser of Σ w loss(z·theta, y) + (ridge / 2)‖theta‖², with noise on it.
 
     w = min(1, (clip / ‖z‖)²) bounds a record's gradient by clip·lipschitz. Every coordinate is penalised, so a record
@@ -290,7 +271,7 @@ class NoisyMinimum(_Bounded):
 
 
 @dataclass(frozen=True)
-class DampedDirection(_Bounded):
+class DampedDirection(BoundedParameters):
     """(Σ w h z z' + damping·I)⁻¹ gradient, h the curvature at `theta`: a Newton direction.
 
     w = min(1, (row_bound / ‖z‖)²). `gradient` was released before, and the noise grows with it.
@@ -305,7 +286,7 @@ class DampedDirection(_Bounded):
 
 
 @dataclass(frozen=True)
-class CurvatureTrace(_Bounded):
+class CurvatureTrace(BoundedParameters):
     """The trace of Σ w h z z', h the curvature at `theta` and w = min(1, (row_bound / ‖z‖)²)."""
 
     theta: NDArray[np.float64]
@@ -357,7 +338,9 @@ class GroupSums:
 WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-Query = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
+"""Queries of a store of records."""
+Query = TableQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,
@@ -372,6 +355,9 @@ KIND_OF: Mapping[type, QueryKind] = {
     PerturbedMinimum: QueryKind.MINIMUM,
     NoisyMinimum: QueryKind.NOISY_MINIMUM,
     DampedDirection: QueryKind.DIRECTION,
+    GroupSum: QueryKind.GRADIENT,
+    ChannelMoments: QueryKind.SECOND_MOMENTS,
+    MappedGradient: QueryKind.GRADIENT,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""
 

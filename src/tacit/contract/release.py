@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.channel_map import ChannelMap
 from tacit.contract.path import Path
 from tacit.contract.plan import Plan
 from tacit.contract.sensitivity import event_of
@@ -73,6 +74,8 @@ class Release:
     """√(g'P g) of each round of a preconditioned solver, from released values: how far it had to go; at last noise."""
     iterates: NDArray[np.float64] | None = None
     """Prepared coefficients after each of the plan's last answers, where the solver keeps them."""
+    channel_map: ChannelMap | None = None
+    """Where rows were mapped by released means and whitenings: that map."""
 
     def __post_init__(self) -> None:
         """Make the released arrays read-only: the certificate is issued for them later."""
@@ -88,6 +91,9 @@ class Release:
     def coefficients(self) -> NDArray[np.float64]:
         """Coefficients on the user's scale, the intercept first; one column a class if several."""
         design = self.plan.design
+        if self.channel_map is not None:
+            # Of mapped rows, which have no other scale.
+            return np.array(self.theta)
         mapped = design.to_user() @ self.theta
         mapped = mapped + (design.shift() if mapped.ndim == 1 else 0.0)
         region = self.plan.penalty.constraint

@@ -10,7 +10,10 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import KIND_OF, Answer, Progress, Query
 from tacit.contract.sensitivity import LARGEST_TOTAL, Price
 from tacit.errors import PlanViolation
+from tacit.mechanisms.grouped_responder import GroupedResponder
 from tacit.mechanisms.query_responder import Responder
+
+AnyResponder = Responder | GroupedResponder
 
 
 class PlannedGate:
@@ -21,7 +24,7 @@ class PlannedGate:
     a time.
     """
 
-    def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
+    def __init__(self, plan: Plan, responder: AnyResponder, progress: Progress | None = None) -> None:
         self._responder, self._progress, self._asked = responder, progress, 0
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
         self._process, self._lock = os.getpid(), Lock()
@@ -60,7 +63,7 @@ class PlannedGate:
 class OpenGate:
     """Answers anything without noise, on a fixed lattice: for ε = ∞ alone."""
 
-    def __init__(self, plan: Plan, responder: Responder, progress: Progress | None = None) -> None:
+    def __init__(self, plan: Plan, responder: AnyResponder, progress: Progress | None = None) -> None:
         if plan.private:
             raise PlanViolation("A private plan cannot be run through the open gate.")
         self._responder, self._progress, self._asked = responder, progress, 0

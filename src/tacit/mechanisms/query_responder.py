@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.contract import query as queries
-from tacit.contract.query import KIND_OF, Answer, Query
+from tacit.contract.grouped_query import GroupedQuery
+from tacit.contract.query import KIND_OF, Answer, Query, TableQuery
 from tacit.contract.sensitivity import AnyPrice, require_kind
 from tacit.design.design import Design
 from tacit.errors import SettingError
@@ -70,10 +71,12 @@ class Responder:
         if self._store.opened is not None and not isinstance(query, queries.ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
         require_kind(KIND_OF[type(query)], price)
+        if isinstance(query, GroupedQuery):
+            raise SettingError("Records of a table answer no query of grouped rows.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 
-    def _in_coordinates(self, query: Query) -> Query:
+    def _in_coordinates(self, query: TableQuery) -> TableQuery:
         for name in ("theta", "gradient"):
             vector = getattr(query, name, None)
             if vector is not None and len(vector) != self._store.width:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.contract.bounded_parameters import LARGEST
 from tacit.contract.plan import Plan
-from tacit.contract.query import LARGEST, Gate, GradientSum
+from tacit.contract.query import Gate, GradientSum
 from tacit.losses.loss import Loss
 from tacit.solvers.coordinates import Coordinates, Vector, penalty_in
 

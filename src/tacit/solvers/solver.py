@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from tacit.contract.batches import Sampling
+from tacit.contract.bounded_parameters import PART
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
-from tacit.contract.query import PART, QueryKind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.compiling import compiled
-from tacit.contract.query import PART
+from tacit.contract.bounded_parameters import PART
 from tacit.errors import FileError, SettingError
 from tacit.rows.storage import store as base
 from tacit.rows.storage.store import Layout, Rewrite, Store

@@ -1,0 +1,37 @@
+"""Parameters of queries, checked: finite, moderate, and positive where they must be."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import ClassVar
+
+import numpy as np
+
+from tacit.errors import SettingError
+from tacit.losses.loss import Code
+
+PART = 4
+"""Where a subsample is enough, one record in so many is read."""
+LARGEST = 1e100
+"""Parameters beyond this are refused: margins must stay finite whatever the records are."""
+_CLIPS = frozenset({"clip", "row_bound", "cap", "damping", "ridge"})
+_FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start", "mean"})
+
+
+class BoundedParameters:
+    """Refuses parameters that could make a margin overflow: the clips, and what is in `_FINITE`."""
+
+    asks_for_slopes: ClassVar[bool] = False
+    """Whether slopes are all that is asked for of a loss."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            name, value = field.name, getattr(self, field.name)
+            if name in _CLIPS and not 1 / LARGEST <= value <= LARGEST:
+                raise SettingError("A clip must be positive, finite and of moderate size.")
+            if name == "loss" and value.code is Code.OWN and not self.asks_for_slopes:
+                raise SettingError("Of an own loss only slopes can be asked for: nothing bounds its curvature.")
+            if name == "every" and value not in {1, PART}:
+                raise SettingError(f"All records are read, or one in {PART}.")
+            if name in _FINITE and value is not None and not (np.abs(value) <= LARGEST).all():
+                raise SettingError("A query's parameters must be finite and of moderate size.")

@@ -1,0 +1,121 @@
+"""Softmax descent on grouped rows that are whitened by channels, with released means and second moments.
+
+    m = noisy mean;   C = noisy channel second moments of x - m, pooled over positions;   W = V_k' / √(e + ridge)
+    V ← momentum·V + g,   θ ← θ - step_size·(g + momentum·V),   g = Σ clip(gradient) / (n·clip), noised
+
+The top eigenvectors V_k of C are kept. The result is the mean of the last iterates. All numbers are public constants.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.contract.channel_map import ChannelMap, GroupMap
+from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
+from tacit.contract.plan import Plan, PublicFact, Purpose, Solution, Step
+from tacit.contract.query import Gate, QueryKind
+from tacit.contract.sensitivity import price_for
+from tacit.design.design import Column, Design
+from tacit.design.response import Classes
+from tacit.errors import SettingError
+from tacit.solvers.image_recipes import STUDY, ImageRecipe
+from tacit.solvers.solver import PublicFacts, assembled
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ChannelDescent:
+    """Settings of one fit: the recipe, and the number of steps at its budget."""
+
+    recipe: ImageRecipe
+    iterations: int
+    name: str = "channel-descent"
+    intervals: ClassVar[bool] = False
+    maps_rows: ClassVar[bool] = False
+
+    def run(self, gate: Gate, plan: Plan) -> Solution:
+        """Ask for means and second moments, then descend."""
+        recipe = self.recipe
+        ends = recipe.features.blocks(recipe.colours)
+        shapes = recipe.features.shapes(recipe.pixels, recipe.colours)
+        found = []
+        for place, group in enumerate(recipe.groups):
+            mean = (gate.ask(GroupSum(place)).value / plan.count).reshape(shapes[place])
+            moments = gate.ask(ChannelMoments(place, mean, ends[place], group.clip)).value / plan.count
+            found.append(GroupMap(mean, whitening(moments, ends[place], group.kept, recipe.ridge), group.weight))
+        channel_map = ChannelMap(tuple(found), recipe.absolute, recipe.constant)
+        return Solution(self._descend(gate, plan, channel_map), channel_map=channel_map)
+
+    def _descend(self, gate: Gate, plan: Plan, channel_map: ChannelMap) -> Floats:
+        recipe = self.recipe
+        theta = np.zeros((channel_map.width, recipe.classes))
+        velocity, total = np.zeros_like(theta), np.zeros_like(theta)
+        first = self.iterations - max(1, round(recipe.tail * self.iterations))
+        for step in range(self.iterations):
+            answer = gate.ask(MappedGradient(theta, recipe.clip, channel_map)).value
+            gradient = answer / (recipe.clip * plan.count)
+            velocity = recipe.momentum * velocity + gradient
+            theta = theta - recipe.step_size * (gradient + recipe.momentum * velocity)
+            if step >= first:
+                total += theta
+        return np.asarray(total / (self.iterations - first))
+
+
+def whitening(moments: Floats, ends: tuple[int, ...], kept: int, ridge: float) -> Floats:
+    """(kept, channel): the top eigenvectors of the blocks, each over the root of its eigenvalue plus a ridge."""
+    values, vectors = [], []
+    for first, last in pairwise(ends):
+        found, directions = np.linalg.eigh(moments[first:last, first:last])
+        values.append(np.maximum(found, 0.0))
+        vectors.append(np.pad(directions, ((first, len(moments) - last), (0, 0))))
+    spectrum, basis = np.concatenate(values), np.concatenate(vectors, axis=1)
+    top = np.argsort(-spectrum, kind="stable")[:kept]
+    least = max(ridge * float(spectrum.mean()), 1e-12)
+    return np.ascontiguousarray((basis[:, top] / np.sqrt(spectrum[top] + least)).T)
+
+
+def image_design(recipe: ImageRecipe) -> Design:
+    """A coefficient for every number of a mapped row; the constant is the last of them."""
+    shapes = recipe.features.shapes(recipe.pixels, recipe.colours)
+    count = sum(group.kept * shape[1] for group, shape in zip(recipe.groups, shapes, strict=True))
+    names = [f"z{j}" for j in range(count * (1 + recipe.absolute))] + ["constant"]
+    columns = tuple(Column(name, (), -1.0, 1.0, 0.0, 1.0) for name in names)
+    return Design(columns, Classes.of("class", range(recipe.classes)), 1.0, intercept=False)
+
+
+def plan(facts: PublicFacts, recipe: ImageRecipe, allowed: Fraction) -> Plan:
+    """Price means, moments and steps within a μ² of `allowed`."""
+    if not facts.relation.n_is_public:
+        raise SettingError("Images are fitted with a public number of records: use zero-out or replace-one.")
+    shapes = recipe.features.shapes(recipe.pixels, recipe.colours)
+    for group, (channels, _) in zip(recipe.groups, shapes, strict=True):
+        if not 0 < group.kept <= channels:
+            raise SettingError(f"A group of {channels} channels cannot keep {group.kept} of them.")
+    iterations = recipe.steps(math.sqrt(allowed))
+    steps, left = [], allowed
+    for group, shape in zip(recipe.groups, shapes, strict=True):
+        for kind, share, width, purpose in (
+            (QueryKind.GRADIENT, group.sum_share, math.prod(shape), Purpose.ROW_SUM),
+            (QueryKind.SECOND_MOMENTS, group.moment_share, shape[0], Purpose.CHANNEL_MOMENTS),
+        ):
+            part = allowed * Fraction(share)
+            steps.append(_priced(facts, kind, part, 1, purpose, width))
+            left -= part
+    steps.append(_priced(facts, QueryKind.GRADIENT, left, iterations, Purpose.DESCENT, facts.coordinates))
+    planned = assembled(facts, ChannelDescent(recipe, iterations), steps)
+    return planned.with_facts(PublicFact("recipe", recipe.name, "declared"), PublicFact("constants", STUDY, "declared"))
+
+
+def _priced(
+    facts: PublicFacts, kind: QueryKind, mu_squared: Fraction, times: int, purpose: Purpose, width: int
+) -> Step:
+    price = price_for(kind, mu_squared / times, facts.relation, records=facts.records, width=width)
+    return Step(kind, price, times, purpose)

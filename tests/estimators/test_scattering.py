@@ -1,0 +1,67 @@
+"""The transformer: shapes, pipelines, no learning, cache, progress, refusals."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from tacit import LogisticRegression, ScatteringTransform
+from tacit.errors import DataError, SettingError
+
+RNG = np.random.default_rng(4)
+IMAGES = RNG.integers(0, 256, (30, 12, 12)).astype(np.uint8)
+
+
+@pytest.mark.parametrize(("scales", "width"), [("2", 81 * 9), ("3", 81 * 9 + 136 * 4)])
+def test_shapes_in_grey_and_in_colour(scales: str, width: int) -> None:
+    transform = ScatteringTransform(scales=scales)
+    assert transform.fit_transform(IMAGES).shape == (30, width)
+    assert transform.transform(np.repeat(IMAGES[..., None], 3, axis=-1)).shape == (30, 3 * width)
+
+
+def test_features_of_an_image_do_not_depend_on_what_was_fitted_or_on_other_images() -> None:
+    fitted = ScatteringTransform().fit(IMAGES[:3])
+    whole = fitted.transform(IMAGES)
+    other = IMAGES.copy()
+    other[7] = 0
+    changed = ScatteringTransform(threads=1).transform(other)
+    assert np.flatnonzero((whole != changed).any(axis=1)).tolist() == [7]
+    np.testing.assert_allclose(fitted.transform(IMAGES[4:5])[0], whole[4], rtol=1e-4, atol=1e-6)
+
+
+def test_bytes_and_floats_mean_the_same() -> None:
+    np.testing.assert_allclose(
+        ScatteringTransform().transform(IMAGES), ScatteringTransform().transform(IMAGES / 255), rtol=1e-4, atol=1e-6
+    )
+
+
+def test_the_cache_keeps_features_by_content(tmp_path: Path) -> None:
+    cached = ScatteringTransform(cache=tmp_path / "deep")
+    first = cached.transform(IMAGES)
+    (file,) = (tmp_path / "deep").iterdir()
+    stamp = file.stat().st_mtime_ns
+    assert np.array_equal(cached.transform(IMAGES), first)
+    assert file.stat().st_mtime_ns == stamp
+    cached.transform(IMAGES[:5])
+    assert len(list((tmp_path / "deep").iterdir())) == 2
+
+
+def test_it_is_cloned_and_goes_into_a_pipeline() -> None:
+    pipeline = make_pipeline(
+        clone(ScatteringTransform(threads=1)), LogisticRegression(epsilon=1.0, bounds=(-1, 1), classes=[0, 1])
+    )
+    labels = RNG.integers(0, 2, 30)
+    with pytest.warns(UserWarning, match="small for this table|more coefficients"):
+        pipeline.fit(IMAGES, labels)
+    assert pipeline.predict(IMAGES).shape == (30,)
+
+
+def test_wrong_images_and_settings_are_refused() -> None:
+    with pytest.raises(DataError, match="shape"):
+        ScatteringTransform().transform(np.zeros((3, 100)))
+    with pytest.raises(SettingError, match="scales"):
+        ScatteringTransform(scales="4").fit(IMAGES)
+    with pytest.raises(SettingError, match="threads"):
+        ScatteringTransform(threads=0).fit(IMAGES)
