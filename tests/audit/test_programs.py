@@ -16,7 +16,7 @@ def test_the_line_is_priced_as_simple_regression_is() -> None:
     rng = np.random.default_rng(0)
     data = pa.table({"x0": rng.uniform(-1, 1, 64), "x1": rng.uniform(-1, 1, 64)})
     line = tacit.simple_regression("x1 ~ x0", data, SCHEMA, budget=Budget(mu=1.0), random_state=1)
-    assert [step.size for step in planned.steps] == [2, 2]
+    assert [step.size for step in planned.steps for _ in range(step.times)] == [2, 2]
     assert line.certificate.check().consistent
     with tacit.statistics(data, SCHEMA, budget=Budget(mu=1.0), queries=[2, 2], random_state=1) as gate:
         assert gate.plan.steps == planned.steps

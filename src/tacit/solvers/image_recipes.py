@@ -14,7 +14,7 @@ from tacit.errors import SettingError
 from tacit.features.image_rows import FeatureMap
 from tacit.validate import one_of
 
-STUDY = "constants were set on the last 5,000 training images of this public data set, at no charge"
+STUDY = "constants were set on training images of this public data set, at no charge"
 
 
 @dataclass(frozen=True)
