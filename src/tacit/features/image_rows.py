@@ -184,7 +184,7 @@ def image_rows(
 ) -> tuple[Rows, ...]:
     """Rows of whole numbers (n, channel, position) of every group of features, each of norm at most `UNIT`.
 
-    Guarantee: a row is a function of its own image and its place: changing other images in their places leaves its bits.
+    Guarantee: a row is a function of its own image and place: other images in their places do not change its bits.
     """
     colours = 3 if images.ndim == 4 else 1
     groups = tuple(
