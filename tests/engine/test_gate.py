@@ -1,5 +1,8 @@
 """The gates: a solver gets the plan's answers in the plan's order, and nothing else."""
 
+import copy
+import os
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -160,3 +163,40 @@ def test_the_open_gate_answers_without_noise(query: Query, truth: Callable[..., 
     np.testing.assert_array_equal(answers[0].value, answers[1].value)
     # The lattice of second moments is the square of one of 2^18 steps.
     np.testing.assert_allclose(answers[0].value, truth(rows[:, :-1], y), rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_gate_cannot_be_copied(copied: Callable[[Any], Any]) -> None:
+    """A copy would have a count of its own, and answer free of charge."""
+    with pytest.raises(PlanViolation, match="copied"):
+        copied(PlannedGate(plan(solver="gradient", iterations=1), Recorder()))
+
+
+def test_a_gate_does_not_answer_in_a_fork() -> None:
+    gate = PlannedGate(plan(solver="gradient", iterations=1), Recorder())
+    child = os.fork()
+    if child == 0:  # the exit status says whether the fork was refused
+        try:
+            gate.ask(GRADIENT)
+        except PlanViolation:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    gate.ask(GRADIENT)
+
+
+def test_a_gate_answers_one_query_at_a_time() -> None:
+    """What is asked while an answer is computed is refused, and costs the plan nothing."""
+    recorder = Recorder()
+    gate = PlannedGate(plan(solver="gradient", iterations=2), recorder)
+    inner = recorder.answer
+
+    def asking(query: Query, price: AnyPrice) -> Answer:
+        with pytest.raises(PlanViolation, match="one query at a time"):
+            gate.ask(query)
+        return inner(query, price)
+
+    recorder.answer = asking  # type: ignore[method-assign]
+    gate.ask(GRADIENT)
+    gate.ask(GRADIENT)
+    assert len(recorder.asked) == 2

@@ -116,3 +116,8 @@ def test_what_it_cannot_honour_is_refused() -> None:
         tacit.Covariance(epsilon=1.0, bounds="private").fit(X)
     with pytest.raises(SettingError, match='solver="auto"'):
         tacit.Covariance(epsilon=1.0, bounds=(-10, 10), solver="newton").fit(X)
+
+
+def test_a_pure_budget_is_refused_before_anything_is_spent() -> None:
+    with pytest.raises(SettingError, match="delta"):
+        tacit.Covariance(epsilon=1, delta=0, bounds=(-10, 10)).fit(X)

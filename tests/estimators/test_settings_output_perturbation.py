@@ -189,3 +189,12 @@ def test_glm_takes_the_solver() -> None:
     settings: dict[str, Any] = {"solver": SOLVER["solver"], "inference": False}
     fit = tacit.glm("y ~ a + b", rows, schema, epsilon=2.0, delta=0.0, **settings)
     assert fit.certificate.check().consistent
+
+
+@pytest.mark.parametrize("l2", [1e-300, 1e-120, 1e-20])
+def test_a_ridge_that_is_next_to_nothing_is_refused_by_the_plan(l2: float) -> None:
+    """The minimum would be found late or never, after the charge."""
+    for estimator in (LogisticRegression, LinearSVC):
+        model = estimator(epsilon=1, delta=1e-6, bounds=(-1, 1), solver="output-perturbation", l2=l2, classes=[0, 1])
+        with pytest.raises(SettingError, match="l2"):
+            model.plan(n=500, d=2)

@@ -109,7 +109,15 @@ def by_address(margin: float, _label: float) -> float:
     return float(_RAND()) * margin
 
 
-@pytest.mark.parametrize("slope", [random, printing, allocating, by_address, interpreting])
+_TABLE = np.array([0.1, 0.2, 0.3])
+
+
+def from_an_array(_margin: float, label: float) -> float:
+    """An array of the function's own is read without a check of its ends: one label could end the process."""
+    return _TABLE[int(label)]
+
+
+@pytest.mark.parametrize("slope", [random, printing, allocating, by_address, interpreting, from_an_array])
 def test_what_may_remember_or_speak_is_refused(slope: Any) -> None:
     with pytest.raises(SettingError, match="margin and label"):
         own_loss(slope, zero, lipschitz=1.0)

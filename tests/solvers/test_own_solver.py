@@ -144,3 +144,31 @@ def test_a_ledger_charges_it_but_no_key_stands_for_it() -> None:
     assert len(ledger.charges()) == 1
     with ledger.request("again"), pytest.raises(LedgerError, match="own loss or solver"):
         model(Steps(), classes=(0, 1)).fit(X, Y)
+
+
+class Shifting(Price):
+    """A price whose noise is another one each time that it is read."""
+
+    read = 0
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "bits":
+            Shifting.read += 1
+            return 20 if Shifting.read == 1 else 0
+        return super().__getattribute__(name)
+
+
+@pytest.mark.filterwarnings("ignore:The budget is small")
+def test_what_is_priced_is_what_the_gate_goes_by() -> None:
+    """Steps are read once and rebuilt of plain numbers: a price that changes afterwards changes nothing."""
+
+    def forged(plan: Plan) -> Plan:
+        (step,) = plan.steps
+        made = replace(plan, steps=(replace(step, price=Shifting(1024, 20)),))
+        Shifting.read = 0
+        return made
+
+    fitted = model(Steps(rounds=1, asked=1, changes=forged)).fit(X, Y)
+    (step,) = fitted.plan_.steps
+    assert type(step.price) is Price
+    assert step.price == Price(1024, 20)
