@@ -114,7 +114,7 @@ _TABLE = np.array([0.1, 0.2, 0.3])
 
 def from_an_array(_margin: float, label: float) -> float:
     """An array of the function's own is read without a check of its ends: one label could end the process."""
-    return _TABLE[int(label)]
+    return float(_TABLE[int(label)])
 
 
 @pytest.mark.parametrize("slope", [random, printing, allocating, by_address, interpreting, from_an_array])
