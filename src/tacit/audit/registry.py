@@ -204,16 +204,14 @@ def _query_attacks() -> list[Attack]:
     return found
 
 
+_ALL = (
+    *(Attack(fit.name, Subject.ESTIMATOR, fit.worlds) for fit in ESTIMATORS),
+    *(Attack(fit.name, Subject.SOLVER, fit.worlds) for fit in SOLVER_FITS),
+    *_query_attacks(),
+    *OTHERS,
+)
 ATTACKS: Mapping[str, Attack] = MappingProxyType(
-    {
-        attack.name: attack
-        for attack in (
-            *(Attack(fit.name, Subject.ESTIMATOR, fit.worlds) for fit in ESTIMATORS),
-            *(Attack(fit.name, Subject.SOLVER, fit.worlds) for fit in SOLVER_FITS),
-            *_query_attacks(),
-            *OTHERS,
-        )
-    }
+    {attack.name: attack for subject in Subject for attack in _ALL if attack.subject is subject}
 )
 """Every attack by its name."""
 REPLAYED: Mapping[str, AuditedFit] = MappingProxyType({fit.name: fit for fit in (*ESTIMATORS, *SOLVER_FITS)})
