@@ -35,7 +35,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "constraints": frozenset({"numba", "numpy", "scipy"}),
     "accounting": frozenset({"numba", "numpy", "scipy"}),
     "privacy": frozenset(),
-    "compiling": frozenset({"numba"}),
+    "kernel_compilation": frozenset({"numba"}),
     "files": frozenset(),
     "validate": frozenset(),
     "errors": frozenset(),

@@ -102,7 +102,7 @@ def test_without_an_intercept_or_a_penalty_it_says_nothing() -> None:
 
 
 def test_a_request_with_it_is_another_request() -> None:
-    from tacit.certificate.release_document import request_digest
+    from tacit.certificate.stored_release import request_digest
 
     digests = {
         request_digest(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.certificate.certificate import Certificate
-from tacit.certificate.release_document import release_from_json, release_to_json, request_digest
+from tacit.certificate.stored_release import release_from_json, release_to_json, request_digest
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, digest_of, plain

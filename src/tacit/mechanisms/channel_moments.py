@@ -12,11 +12,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.contract.grouped_query import ChannelMoments, GroupSum
 from tacit.contract.query import Answer
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
+from tacit.kernel_compilation import compiled
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.grouped_rows import UNIT, GroupedRows, Integers, blocks_of, summed

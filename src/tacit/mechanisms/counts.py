@@ -13,10 +13,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.contract.query import Answer, ColumnCounts, GradientNorm, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
+from tacit.kernel_compilation import compiled
 from tacit.losses.dispatch import shape_of, slopes
 from tacit.losses.float_bits import exp_negative
 from tacit.mechanisms import kernels

@@ -23,7 +23,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from tacit.compiling import compiled
+from tacit.kernel_compilation import compiled
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
 from tacit.rows.storage.record_store import SparseBlock

@@ -14,10 +14,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.contract.query import Answer, BoundedSums, GroupSums
 from tacit.contract.sensitivity import Price
 from tacit.design.expression import Statistic
+from tacit.kernel_compilation import compiled
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.noise.entropy import Entropy
 from tacit.rows.encoding.cells import quiet

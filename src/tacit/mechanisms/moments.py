@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from tacit.compiling import compiled
 from tacit.contract.query import Answer, CurvatureAndScore, SecondMoments, Weights
 from tacit.contract.sensitivity import Price
+from tacit.kernel_compilation import compiled
 from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum

@@ -15,8 +15,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.contract.sensitivity import FINEST_BOUND
+from tacit.kernel_compilation import compiled
 from tacit.losses.dispatch import curvatures, slopes
 from tacit.mechanisms import kernels
 from tacit.mechanisms.softmax_gradient import class_margins, class_residuals

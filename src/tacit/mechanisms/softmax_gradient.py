@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
+from tacit.kernel_compilation import compiled
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, exp_negative, float_to_bits
 from tacit.mechanisms.kernels import TINY
 from tacit.rows.storage.tiles import LANES, Floats, Integers, combine

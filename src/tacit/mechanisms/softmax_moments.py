@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
+from tacit.kernel_compilation import compiled
 from tacit.losses.float_bits import MAGIC
 from tacit.mechanisms.person_kernels import TILES_AT_ONCE, person_size, square_scores, write_products
 from tacit.mechanisms.softmax_gradient import class_margins, class_residuals

@@ -14,11 +14,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.contract.grouped_query import MappedGradient
 from tacit.contract.query import Answer
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
+from tacit.kernel_compilation import compiled
 from tacit.losses.float_bits import exp_negative
 from tacit.mechanisms.channel_moments import EXACT, multiple_of
 from tacit.mechanisms.gaussian_sum import noised_sum

@@ -12,7 +12,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
+from tacit.kernel_compilation import compiled
 from tacit.noise.entropy import Entropy
 from tacit.noise.exponential import GUARD_BITS, WORD_BITS, exponential_bounds
 from tacit.validate import whole

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
+from tacit.kernel_compilation import compiled
 from tacit.noise.entropy import Entropy
 
 KEY_WORDS = 4

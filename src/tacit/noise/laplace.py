@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.errors import SettingError
+from tacit.kernel_compilation import compiled
 from tacit.noise.entropy import Entropy
 from tacit.noise.exponential import GUARD_BITS, WORD_BITS, exponential_bounds, settle_coin
 from tacit.validate import whole

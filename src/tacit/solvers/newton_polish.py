@@ -25,7 +25,7 @@ from tacit.solvers.noisy_steps import Descent, descend, take_steps
 from tacit.solvers.rules import LABELS, NEWTON_POLISH
 from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.spectrum import Spectrum, noise_norm
-from tacit.solvers.step_size import counted, shortened
+from tacit.solvers.step_correction import counted, shortened
 from tacit.solvers.whitened_gradient import Whitening, forecast, moment_queries, recipe_of, whiten
 
 

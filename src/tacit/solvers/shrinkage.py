@@ -19,7 +19,7 @@ from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.quantiles import SMALLEST
 from tacit.solvers.rules import CORRECTIONS
-from tacit.solvers.step_size import tail_variance
+from tacit.solvers.step_correction import tail_variance
 
 
 def shrink(theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float) -> Vector:

@@ -28,7 +28,7 @@ from tacit.solvers.response_location import ResponseLocation, ask_mean
 from tacit.solvers.rules import DESCENT, LABELS, RESPONSE, STAGED, STOCHASTIC, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, best_time, priced
 from tacit.solvers.staged_gradient import first_coefficients, pace_of, whitening_of_numbers
-from tacit.solvers.step_size import shortened
+from tacit.solvers.step_correction import shortened
 from tacit.solvers.whitened_gradient import Whitening, moment_queries, recipe_of, whiten
 
 MEASURED = 3

@@ -30,7 +30,7 @@ from tacit.solvers.solver import (
     require_passes,
 )
 from tacit.solvers.spectrum import Spectrum, noise_norm
-from tacit.solvers.step_size import counted, lengthened, shortened
+from tacit.solvers.step_correction import counted, lengthened, shortened
 
 SMALLEST_RIDGE = 1e-7
 """Ridge as a share of the largest eigenvalue there could be: columns without spread grow by it."""

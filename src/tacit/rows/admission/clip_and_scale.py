@@ -15,10 +15,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike, NDArray
 
-from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.design.response import Continuous
 from tacit.errors import BoundsError, SettingError
+from tacit.kernel_compilation import compiled
 from tacit.rows.encoding.outcome import mapped_response
 from tacit.rows.sources.source import SparseRows
 from tacit.rows.storage.record_store import SparseBlock

@@ -15,9 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.design.attached_columns import Unit
 from tacit.errors import DataError
+from tacit.kernel_compilation import compiled
 from tacit.rows.admission.clip_and_scale import Preparer
 from tacit.rows.encoding.cells import normal_form, quiet, remembering
 from tacit.rows.encoding.encode_rows import RecordEncoder

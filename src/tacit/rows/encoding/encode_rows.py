@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.design import factor as factors
 from tacit.design.design import Design
 from tacit.design.factor import Factor, Indicator, LabelCell, LevelCode, Missing, Numeric, NumericCell
 from tacit.errors import DataError, SchemaError
+from tacit.kernel_compilation import compiled
 from tacit.rows.encoding.cells import NormalForm, level_codes, normal_form, quiet
 from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.encoding.transforms import FeatureMapper, power, spline_basis, transform

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.design.design import Design
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.errors import SettingError
+from tacit.kernel_compilation import compiled
 from tacit.rows.storage.tiles import Flags, Floats, Integers
 
 # log 2 in two summands; the first has 32 trailing zero bits, so an exponent times it is exact.

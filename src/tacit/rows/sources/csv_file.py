@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.errors import FileError, SchemaError
+from tacit.kernel_compilation import compiled
 from tacit.rows.sources.source import Batch, FileState, Names, Source, require_distinct, unreadable
 from tacit.rows.storage.tiles import Flags, Integers
 

@@ -12,8 +12,8 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiling import compiled
 from tacit.errors import SettingError
+from tacit.kernel_compilation import compiled
 from tacit.rows.storage.person_store import PersonBlock, place_groups
 from tacit.rows.storage.record_store import SparseBlock
 from tacit.rows.storage.store import Layout, Rewrite, Store

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from tacit.compiling import compiled
 from tacit.contract.channel_map import ChannelMap, GroupMap
 from tacit.errors import DataError
+from tacit.kernel_compilation import compiled
 from tacit.rows.storage.store import thread_count
 
 UNIT = 1 << 14

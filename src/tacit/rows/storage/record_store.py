@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, Never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.compiling import compiled
 from tacit.contract.bounded_parameters import PART
 from tacit.errors import FileError, SettingError
+from tacit.kernel_compilation import compiled
 from tacit.rows.storage import store as base
 from tacit.rows.storage.store import Layout, Rewrite, Store
 from tacit.rows.storage.tiles import LANES, Integers, dense_tiles, readonly, tile_count

@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.compiling import compiled
 from tacit.errors import SettingError
+from tacit.kernel_compilation import compiled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -10,12 +10,12 @@ from types import ModuleType
 import numba
 import pytest
 
-from tacit import compiling
-from tacit.compiling import PACKAGES, compiled, digest_of, sources_digest
+from tacit import kernel_compilation
+from tacit.kernel_compilation import PACKAGES, compiled, digest_of, sources_digest
 
-SOURCE = Path(compiling.__file__).parent
+SOURCE = Path(kernel_compilation.__file__).parent
 CALLER = """
-from tacit.compiling import compiled
+from tacit.kernel_compilation import compiled
 from inner import inner
 
 @compiled
@@ -65,7 +65,7 @@ def test_an_edited_imported_module_is_compiled_anew(tmp_path: Path, monkeypatch:
 
     def answer(added: int, digest: str) -> int:
         # In a new process the sources would be read anew; here the digest is told.
-        monkeypatch.setattr(compiling, "sources_digest", lambda: digest)
+        monkeypatch.setattr(kernel_compilation, "sources_digest", lambda: digest)
         (tmp_path / "inner.py").write_text(CALLED.format(added), encoding="utf-8")
         load("inner", tmp_path, monkeypatch)
         return int(load("outer", tmp_path, monkeypatch).outer(1))
@@ -98,7 +98,7 @@ def test_every_kernel_that_is_stored_is_stamped() -> None:
         for path in SOURCE.rglob("*.py")
         if re.search(r"\bcache\s*=\s*True", path.read_text(encoding="utf-8"))
     ]
-    assert unstamped == ["compiling.py"]
+    assert unstamped == ["kernel_compilation.py"]
 
 
 def test_kernels_live_in_the_rooms_that_are_read() -> None:
@@ -107,7 +107,7 @@ def test_kernels_live_in_the_rooms_that_are_read() -> None:
         for path in SOURCE.rglob("*.py")
         if re.search(r"^(import numba|from numba)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert homes <= {*PACKAGES, "compiling.py"}
+    assert homes <= {*PACKAGES, "kernel_compilation.py"}
 
 
 def test_an_index_that_names_a_module_of_an_older_release_is_not_read(
@@ -119,7 +119,7 @@ def test_an_index_that_names_a_module_of_an_older_release_is_not_read(
     monkeypatch.setattr("numba.config.CACHE_DIR", "")
 
     def answer(digest: str) -> int:
-        monkeypatch.setattr(compiling, "sources_digest", lambda: digest)
+        monkeypatch.setattr(kernel_compilation, "sources_digest", lambda: digest)
         load("inner", tmp_path, monkeypatch)
         return int(load("outer", tmp_path, monkeypatch).outer(1))
 
@@ -140,7 +140,7 @@ def test_machine_code_that_an_older_release_stores_meanwhile_is_not_used(
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def answer(added: int, digest: str) -> int:
-        monkeypatch.setattr(compiling, "sources_digest", lambda: digest)
+        monkeypatch.setattr(kernel_compilation, "sources_digest", lambda: digest)
         (tmp_path / "inner.py").write_text(CALLED.format(added), encoding="utf-8")
         load("inner", tmp_path, monkeypatch)
         return int(load("outer", tmp_path, monkeypatch).outer(1))
@@ -154,7 +154,7 @@ def test_machine_code_that_an_older_release_stores_meanwhile_is_not_used(
 
 
 def test_the_digest_follows_the_flags_of_the_compiler(tmp_path: Path) -> None:
-    (package(tmp_path) / "compiling.py").write_text("flags = 1\n", encoding="utf-8")
+    (package(tmp_path) / "kernel_compilation.py").write_text("flags = 1\n", encoding="utf-8")
     before = digest_of(tmp_path)
-    (tmp_path / "compiling.py").write_text("flags = 2\n", encoding="utf-8")
+    (tmp_path / "kernel_compilation.py").write_text("flags = 2\n", encoding="utf-8")
     assert digest_of(tmp_path) != before

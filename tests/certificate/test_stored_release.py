@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tacit
-from tacit.certificate.release_document import release_from_json, release_to_json, request_digest
+from tacit.certificate.stored_release import release_from_json, release_to_json, request_digest
 from tacit.constraints.region import Box
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.release import Release, Sandwich

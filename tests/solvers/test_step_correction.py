@@ -9,7 +9,7 @@ import tacit
 from tacit.contract.plan import Plan
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import LABELS
-from tacit.solvers.step_size import counted, lengthened, tail_variance
+from tacit.solvers.step_correction import counted, lengthened, tail_variance
 from tacit.solvers.whitened_gradient import WhitenedGradient
 
 STAGE = Descent(12, 3.0, 0.8, 1.6, "tail")

@@ -48,7 +48,7 @@ def digest_of(package: Path) -> str:
     """SHA-256 of the names and texts of a package's sources."""
     digest = hashlib.sha256()
     sources = [path for folder in PACKAGES for path in (package / folder).rglob("*.py")]
-    for path in sorted([*sources, *package.glob("compiling.py")]):
+    for path in sorted([*sources, *package.glob("kernel_compilation.py")]):
         text = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()} {len(text)}\n".encode())
         digest.update(text)
