@@ -15,7 +15,7 @@ from tacit.audit.single_answers import (
     prepared_table,
     relations_of,
 )
-from tacit.contract.query import CurvatureAndScore, GradientSum, NoisyMinimum, PerturbedMinimum
+from tacit.contract.query import BatchGradientSum, CurvatureAndScore, GradientSum, NoisyMinimum, PerturbedMinimum
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.privacy.relation import Relation
@@ -25,7 +25,8 @@ REACHED = [(query, it) for query in QUERIES if query is not PerturbedMinimum for
 
 
 def test_every_query_that_is_answered_is_attacked() -> None:
-    assert set(QUERIES) == set(MECHANISMS)
+    # Of a batch nobody knows which records it has: it is attacked by coefficients (registry.OTHERS).
+    assert set(QUERIES) == set(MECHANISMS) - {BatchGradientSum}
 
 
 @pytest.mark.parametrize(("query", "relation"), REACHED)

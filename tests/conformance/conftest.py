@@ -9,6 +9,7 @@ import pytest
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import (
     KIND_OF,
+    BatchGradientSum,
     BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
@@ -32,8 +33,8 @@ from tacit.mechanisms.newton_direction import integer_curvature
 from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.rows.storage.store import Store
 
-NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection})
-"""Minima and directions are no sums of records: their own tests take their place."""
+NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum})
+"""Minima, directions and sums over a secret batch are no sums of all records: their own tests take their place."""
 
 
 def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:

@@ -184,7 +184,7 @@ def test_what_cannot_be_planned_is_refused_with_a_reason(case: str) -> None:
 
 
 def test_options_of_batches_are_for_this_solver() -> None:
-    for options in ({"batch_size": 10}, {"sample_rate": 0.1}, {"sampling": "poisson"}, {"clip": 1.0}):
+    for options in ({"batch_size": 10}, {"sample_rate": 0.1}, {"sampling": "poisson"}):
         for solver in ("auto", "gradient", "newton"):
             with pytest.raises(SettingError, match='are for solver="stochastic"'):
                 make_plan(facts(), SolverOptions(solver, **options))
