@@ -64,8 +64,7 @@ def public(X: Any, y: Any = None) -> PublicRows | PublicModel:
     Examples
     --------
     >>> import numpy as np, tacit
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, (5000, 2))
+    >>> X = np.sin(np.arange(10_000)).reshape(-1, 2)
     >>> y = X[:, 0] > 0
     >>> model = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1)).fit(X[1000:], y[1000:])
     >>> model.evaluate(tacit.public(X[:1000], y[:1000]))["accuracy"] > 0.9
