@@ -31,8 +31,9 @@ TOPICS = (
     "accuracy",
     "coverage",
     "images",
+    "audits",
 )
-WITH_OPTIONS = frozenset({"accuracy", "coverage", "images"})
+WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "images"})
 
 
 def main() -> int:

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.record import Figure, write
-from benchmarks.simulated_gate import SimulatedGate
 from tacit.contract.plan import Penalty, Plan, Solution
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous, Response
 from tacit.losses import classification, regression
 from tacit.losses.constants import expected_square
 from tacit.losses.loss import Loss
+from tacit.planning.simulated_gate import SimulatedGate
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan

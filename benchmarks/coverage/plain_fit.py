@@ -40,14 +40,22 @@ def means(family: Family, predictor: Matrix) -> tuple[Matrix, Matrix]:
     return rate, rate
 
 
-def deviance(family: Family, predictor: Matrix, y: Matrix) -> float:
+def deviance(family: Family, predictor: Matrix, y: Matrix, weights: Matrix | float = 1.0) -> float:
     """Minus the log-likelihood, up to what does not depend on the predictor."""
     match family:
         case "gaussian":
-            return float(np.sum((y - predictor) ** 2) / 2)
+            return float(np.sum(weights * (y - predictor) ** 2) / 2)
         case "binomial":
-            return float(np.sum(np.logaddexp(0, predictor) - y * predictor))
-    return float(np.sum(np.exp(np.minimum(predictor, 300)) - y * predictor))
+            return float(np.sum(weights * (np.logaddexp(0, predictor) - y * predictor)))
+    return float(np.sum(weights * (np.exp(np.minimum(predictor, 300)) - y * predictor)))
+
+
+def person_shares(persons: NDArray[np.int64] | None) -> Matrix | float:
+    """The weight of every row: every person counts once, so 1 / k for each of k rows."""
+    if persons is None:
+        return 1.0
+    _, places, counts = np.unique(persons, return_inverse=True, return_counts=True)
+    return np.asarray(1.0 / counts[places])
 
 
 def scaling(Z: Matrix) -> Matrix:
@@ -64,19 +72,26 @@ def scaling(Z: Matrix) -> Matrix:
     return np.asarray(np.linalg.inv(triangle) / safe[:, None])
 
 
-def solve(family: Family, Z: Matrix, y: Matrix, offset: Matrix | float = 0.0, start: Matrix | None = None) -> Matrix:
+def solve(
+    family: Family,
+    Z: Matrix,
+    y: Matrix,
+    offset: Matrix | float = 0.0,
+    start: Matrix | None = None,
+    weights: Matrix | float = 1.0,
+) -> Matrix:
     """The plain estimate, by damped Newton steps; NaN where there is none."""
     theta = np.zeros(Z.shape[1]) if start is None else start
-    best = deviance(family, Z @ theta + offset, y)
+    best = deviance(family, Z @ theta + offset, y, weights)
     for _ in range(ROUNDS):
         mean, slope = means(family, Z @ theta + offset)
-        gradient, curvature = Z.T @ (y - mean), (Z * slope[:, None]).T @ Z
+        gradient, curvature = Z.T @ (weights * (y - mean)), (Z * (weights * slope)[:, None]).T @ Z
         try:
             step = np.linalg.solve(curvature, gradient)
         except np.linalg.LinAlgError:
             return np.full(len(theta), np.nan)
         for _ in range(HALVINGS):
-            value = deviance(family, Z @ (theta + step) + offset, y)
+            value = deviance(family, Z @ (theta + step) + offset, y, weights)
             if value <= best + 1e-12 * abs(best):
                 break
             step = step / 2
@@ -91,7 +106,7 @@ def solve(family: Family, Z: Matrix, y: Matrix, offset: Matrix | float = 0.0, st
 def fit_rows(
     family: Family, Z: Matrix, y: Matrix, offset: Matrix | float = 0.0, persons: NDArray[np.int64] | None = None
 ) -> PlainFit:
-    """Estimates with HC0 errors, clustered by persons where there are some."""
+    """Estimates with HC0 errors, clustered by persons where there are some, each of whom counts once."""
     nothing = np.full(Z.shape[1], np.nan)
     try:
         to_user = scaling(Z)
@@ -99,11 +114,12 @@ def fit_rows(
         return PlainFit(nothing, nothing)
     W = Z @ to_user
     start = np.linalg.solve(to_user, np.eye(Z.shape[1])[0] * _level(family, y, offset))
-    theta = solve(family, W, y, offset, start)
+    weights = person_shares(persons)
+    theta = solve(family, W, y, offset, start, weights)
     if not np.isfinite(theta).all():
         return PlainFit(nothing, nothing)
     mean, slope = means(family, W @ theta + offset)
-    scores = W * (y - mean)[:, None]
+    scores = W * (weights * (y - mean))[:, None]
     if np.abs(scores).max() <= ROUNDING * (1 + np.abs(y).max()):
         return PlainFit(to_user @ theta, np.zeros(len(theta)))
     if persons is not None:
@@ -111,7 +127,7 @@ def fit_rows(
         sums = np.zeros((places.max() + 1, Z.shape[1]))
         np.add.at(sums, places, scores)
         scores = sums
-    inverse = np.linalg.inv((W * slope[:, None]).T @ W)
+    inverse = np.linalg.inv((W * (weights * slope)[:, None]).T @ W)
     covariance = to_user @ inverse @ (scores.T @ scores) @ inverse @ to_user.T
     return PlainFit(to_user @ theta, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.coverage.plain_classes import fit_classes, shares_of
-from benchmarks.coverage.plain_fit import fit_rows, means, scaling
+from benchmarks.coverage.plain_fit import fit_rows, means, person_shares, scaling
 from benchmarks.coverage.population import Draw, Matrix, Population
 from benchmarks.record import RESULTS
 
@@ -45,11 +45,12 @@ def population_value(population: Population, records: int = RECORDS, block: int 
     for _ in range(1 if population.family == "gaussian" else ROUNDS):
         gradient, curvature = np.zeros(population.d), np.zeros((population.d, population.d))
         for index in range(count):
-            Z, y, offset = _parts(population, block_of(population, index, block))
+            draw = block_of(population, index, block)
+            (Z, y, offset), weights = _parts(population, draw), person_shares(draw.persons)
             W = Z @ to_user
             mean, slope = means(population.family, W @ theta + offset)
-            gradient += W.T @ (y - mean)
-            curvature += (W * slope[:, None]).T @ W
+            gradient += W.T @ (weights * (y - mean))
+            curvature += (W * (weights * slope)[:, None]).T @ W
         theta = theta + np.linalg.solve(curvature, gradient)
     return np.asarray(to_user @ theta)
 

@@ -195,7 +195,7 @@ def _coin_of(predictor: Matrix, generator: Generator) -> tuple[Matrix, Matrix]:
 
 
 def persons(name: str, family: Family) -> Population:
-    """Persons of 1 to 5 records, the more the higher their level: the target is of all records."""
+    """Persons of 1 to 5 records, the more the higher their level: the target is that of every person once."""
     terms = feature_terms(2)
 
     def sample(n: int, generator: Generator) -> Draw:
@@ -215,7 +215,7 @@ def persons(name: str, family: Family) -> Population:
     columns = {"x0": numeric(-10, 10), "x1": numeric(-10, 10), RESPONSE: response}
     return Population(
         name,
-        "persons of 1 to 5 records, the more the higher their level; target of all records",
+        "persons of 1 to 5 records, the more the higher their level; every person counts once",
         family,
         terms,
         columns,

@@ -30,15 +30,21 @@ if TYPE_CHECKING:
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
     from tacit.estimators.scattering import ScatteringTransform as ScatteringTransform
+    from tacit.estimators.search import PrivateSearchCV as PrivateSearchCV
     from tacit.estimators.simple_regression import simple_regression as simple_regression
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
+    from tacit.estimators.study import plan as plan
+    from tacit.estimators.whitening import PrivateWhitener as PrivateWhitener
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.losses.own import own_loss as own_loss
+    from tacit.planning.assumptions import Assumptions as Assumptions
+    from tacit.planning.forecast import forecast as forecast
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
     from tacit.report.coefficients import plot_region as plot_region
+    from tacit.report.forecast import plot_study as plot_study
     from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"
@@ -56,17 +62,23 @@ _NAMES = {
     "estimators.public_rows": "public",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
     "estimators.scattering": "ScatteringTransform",
+    "estimators.search": "PrivateSearchCV",
     "estimators.simple_regression": "simple_regression",
     "estimators.statistics_gate": "Mean statistics",
+    "estimators.whitening": "PrivateWhitener",
+    "estimators.study": "plan",
     "ledger.ledger": "Ledger",
     "losses.own": "own_loss",
+    "planning.assumptions": "Assumptions",
+    "planning.forecast": "forecast",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
     "report.coefficients": "plot plot_region",
+    "report.forecast": "plot_study",
     "schema.schema": "Schema",
 }
 _HOMES = {name: f"tacit.{module}" for module, names in _NAMES.items() for name in names.split()}
-_PACKAGES = ("accounting", "audit", "constraints", "errors", "ledger", "privacy")
+_PACKAGES = ("accounting", "audit", "constraints", "errors", "ledger", "planning", "privacy")
 
 __all__ = list(_HOMES)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.accounting.filters import UNIT_BITS, Filter, Law, amount, capacity, shares
+from tacit.accounting.filters import UNIT_BITS, Filter, Law, amount, capacity, shares, split
 from tacit.accounting.renyi import conversion
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
@@ -235,3 +235,16 @@ def test_bad_settings_are_refused() -> None:
         amount(Gaussian(1, 1), law="rdp")
     with pytest.raises(SettingError):
         shares(10, 0)
+
+
+def test_parts_of_a_budget_add_up_to_at_most_the_whole() -> None:
+    budget = Budget(epsilon=1.0, delta=1e-5)
+    for parts in ((0.1, 0.9), (0.3, 0.3, 0.4), (1 / 3,) * 3, (0.2,)):
+        found = split(budget, *parts)
+        assert all(part.delta == 1e-5 for part in found)
+        total = sum(mu_squared_of(part) for part in found)
+        assert total <= mu_squared_of(budget)
+        assert float(total / mu_squared_of(budget)) == pytest.approx(sum(parts))
+    for wrong in ((0.6, 0.6), (0.0, 1.0), (-0.1, 0.5)):
+        with pytest.raises(SettingError, match="shares above 0"):
+            split(budget, *wrong)

@@ -16,7 +16,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "report": frozenset({"matplotlib", "numpy"}),
     "audit": frozenset({"numpy", "scipy"}),
     "estimators": frozenset({"numpy", "sklearn"}),
-    "planning": frozenset({"numpy", "scipy"}),
+    "planning": frozenset({"numpy", "scipy", "threadpoolctl"}),
     "inference": frozenset({"numpy", "pandas", "scipy"}),
     "ledger": frozenset(),
     "engine": frozenset({"numpy"}),

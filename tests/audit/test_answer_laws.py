@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.audit.answer_laws import MinimumLaw, NoiseLaw, Noiseless, gaussian_log_ratio, law_of, on_lattice
+from tacit.audit.answer_laws import AuditedTable, MinimumLaw, NoiseLaw, gaussian_log_ratio, law_of, on_lattice
 from tacit.audit.single_answers import LAST, NOTHING, minimum_price, prepared_table
 from tacit.contract.query import Answer, PerturbedMinimum, QueryKind
 from tacit.contract.sensitivity import GammaPrice, LaplacePrice, Price, ridge_of
@@ -60,7 +60,7 @@ def test_sums_that_are_off_their_lattice_are_a_fault() -> None:
 def test_densities_of_minima_integrate_to_one_and_agree_with_brute_force() -> None:
     """One record on the intercept against none: θ = -b / λ in one world, and a scalar equation in the other."""
     price, query = minimum_price(1.0, Relation.ZERO_OUT, 2), PerturbedMinimum(1.0)
-    tables = [Noiseless(prepared_table([row, NOTHING], MemoryStore)) for row in (NOTHING, (LAST, 1.0))]
+    tables = [AuditedTable(prepared_table([row, NOTHING], MemoryStore), {}) for row in (NOTHING, (LAST, 1.0))]
     ridge, scale = ridge_of(price, 1.0, classification.LOGISTIC), 2.0**price.bits / price.bound
     grid = np.linspace(-60, 60, 801)
     blank = stats.norm.pdf(grid, 0, scale / ridge)

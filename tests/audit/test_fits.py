@@ -14,7 +14,7 @@ from tacit.privacy.relation import Relation
 
 NAMES = {"auto": "whitened-gradient", "intercept-only": "level", "private-bounds": "whitened-gradient"}
 NAMES |= {"several-classes": "whitened-gradient", "counted-records": "newton", "GaussianMean": "mean"}
-NAMES |= {"Covariance": "covariance", "GaussianNB": "statistical-queries"}
+NAMES |= {"Covariance": "covariance", "PrivateWhitener": "covariance", "GaussianNB": "statistical-queries"}
 
 
 @pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.certificate.certificate import Certificate
-from tacit.contract.plan import Penalty, Plan
+from tacit.contract.plan import Penalty, Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import matrix_design
@@ -134,7 +134,8 @@ def form_of(name: str, delta: float) -> Plan:
     design = matrix_design(["a", "b"], response, bounds=(0, 1), row_norm=None, intercept=True)
     budget = Budget(epsilon=1.0, delta=delta)
     facts = PublicFacts(design, 3000, Relation.REPLACE_ONE, "row", budget, Penalty(), loss)
-    return make_plan(facts, SolverOptions("objective-perturbation"))
+    plan = make_plan(facts, SolverOptions("objective-perturbation"))
+    return plan.with_facts(PublicFact("classes", list(response.classes), "declared"))
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

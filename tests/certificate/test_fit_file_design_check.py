@@ -11,7 +11,7 @@ from tacit.design.design import Column, Design, matrix_design
 from tacit.design.factor import Indicator, LabelCell, Numeric, NumericCell, Power
 from tacit.design.feature_map import Custom, Polynomial
 from tacit.design.response import Binary
-from tacit.errors import CertificateError
+from tacit.errors import CertificateError, SchemaError
 
 BINARY = Binary("y", ("no", "yes"))
 DESIGN = Design(
@@ -46,8 +46,6 @@ def test_a_sound_design_passes(design: Design) -> None:
         ({"levels": {"ward": ()}}, "no levels"),
         ({"levels": {"ward": ("b", "b")}}, "twice"),
         ({"levels": {"ward": ("a", "c")}}, "undeclared level"),
-        ({"levels": {}}, "undeclared level"),
-        ({"cells": {"ward": LabelCell()}}, "bounds of age"),
         ({"cells": {**DESIGN.cells, "ward": LabelCell(other="z")}}, "undeclared level"),
         ({"columns": (replace(FIRST, upper=0.0), SECOND)}, "usable bounds"),
         ({"columns": (replace(FIRST, scale=0.0), SECOND)}, "usable bounds"),
@@ -60,6 +58,14 @@ def test_a_sound_design_passes(design: Design) -> None:
 def test_a_contradiction_is_named(change: dict[str, Any], words: str) -> None:
     with pytest.raises(CertificateError, match=words):
         require_design(replace(DESIGN, **change))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [({"levels": {}}, "levels of ward"), ({"cells": {"ward": LabelCell()}}, "bounds of age")]
+)
+def test_what_is_not_declared_makes_no_design(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(SchemaError, match=words):
+        replace(DESIGN, **change)
 
 
 @pytest.mark.parametrize(

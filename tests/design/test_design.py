@@ -13,7 +13,7 @@ from tacit.design.design import Column, Design, matrix_design, numeric_column
 from tacit.design.factor import Indicator, Numeric
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
 from tacit.design.response import Binary, Continuous
-from tacit.errors import BoundsError, CertificateError, SettingError
+from tacit.errors import BoundsError, CertificateError, SchemaError, SettingError
 
 RESPONSE = Binary("y", (0, 1))
 
@@ -125,8 +125,13 @@ def test_json_round_trip(classes: tuple[Any, Any]) -> None:
         numeric_column("age", 0, 110),
         Column("age:w[T.b]", (Numeric("age"), Indicator("w", "b")), 0.0, 110.0, 0.0, 110.0),
     )
-    subject = Design(columns, Binary("y", classes), math.sqrt(2), intercept=False)
+    subject = Design(columns, Binary("y", classes), math.sqrt(2), intercept=False, levels={"w": ("a", "b")})
     assert Design.from_json(json.loads(json.dumps(subject.to_json()))) == subject
+
+
+def test_t36_a_factor_of_undeclared_levels_makes_no_design() -> None:
+    with pytest.raises(SchemaError, match="not declared"):
+        Design((Column("w", (Indicator("w", "b"),), 0.0, 1.0, 0.0, 1.0),), RESPONSE, 1.0)
 
 
 def mapped(feature_map: FeatureMap, **facts: Any) -> Design:

@@ -1,8 +1,10 @@
 """The classifier of images: a fit with its certificate, and refusals that spend nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
@@ -84,13 +86,11 @@ def test_prepared_images_and_watching_give_what_images_give() -> None:
         (np.zeros((0, SIDE, SIDE)), [], "whole number"),
     ],
 )
-def test_wrong_images_and_labels_are_refused_and_nothing_is_spent(
+def test_wrong_images_and_labels_are_refused_outside_a_ledger(
     images: NDArray[np.float64], labels: list[int], says: str
 ) -> None:
-    with tacit.Ledger(budget=tacit.Budget(epsilon=3.0, delta=1e-5)) as ledger:
-        with pytest.raises(DataError, match=says):
-            ImageClassifier(epsilon=1.0, recipe=RECIPE).fit(images, np.array(labels))
-        assert ledger.charges() == ()
+    with pytest.raises(DataError, match=says):
+        ImageClassifier(epsilon=1.0, recipe=RECIPE).fit(images, np.array(labels))
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,52 @@ def test_wrong_images_and_labels_are_refused_and_nothing_is_spent(
 def test_wrong_settings_are_refused_before_an_image_is_read(settings: dict[str, object], error: type) -> None:
     with pytest.raises(error):
         ImageClassifier(**settings).plan(1000)  # type: ignore[arg-type]
+
+
+def in_a_ledger(images: Any, labels: Any) -> tuple[Any, ...]:
+    """All that somebody without the images sees of a fit, but for its noisy numbers."""
+    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=1e-4)) as ledger:
+        model = ImageClassifier(epsilon=1.0, delta=1e-5, recipe=RECIPE).fit(images, labels)
+    facts = model.certificate_.parsed["public"]
+    return [charge.events for charge in ledger.charges()], facts, model.certificate_.parsed["total"]
+
+
+def test_t37_inside_a_ledger_no_image_and_no_label_is_refused_for_its_content() -> None:
+    """The attack: whether one image lies in [0, 1], or one label among the classes, was told free of charge."""
+    images, labels = RNG.random((40, SIDE, SIDE)), [int(label) for label in RNG.integers(0, CLASSES, 40)]
+    wanted = in_a_ledger(images, labels)
+    assert "every record is valid" not in [fact["name"] for fact in wanted[1]]
+    for pixel in (np.nan, np.inf, -np.inf, 1.5, -1e-9, 1e300):
+        spoilt = images.copy()
+        spoilt[7, 3, 3] = pixel
+        assert in_a_ledger(spoilt, labels) == wanted
+        assert np.array_equal(spoilt[7, 3, 3], pixel, equal_nan=True)
+    for label in (CLASSES, -1, 10**400, np.nan, np.inf, 0.5, None, "x", pd.NA, (), object()):
+        assert in_a_ledger(images, [*labels[:7], label, *labels[8:]]) == wanted
+
+
+@pytest.mark.parametrize("make", [list, pd.Series, np.array])
+def test_t37_a_label_that_is_none_leaves_the_others_alone(make: Any) -> None:
+    labels = [1, 2, None, 1, 2, np.nan, 0]
+    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=1e-4)):
+        model = ImageClassifier(epsilon=1.0, recipe=RECIPE)
+        found = model.require(np.zeros((7, SIDE, SIDE)), make(labels))
+        assert found.tolist() == [1, 2, 0, 1, 2, 0, 0]
+        prepared = model.prepare(np.stack([np.full((SIDE, SIDE), 0.5), np.full((SIDE, SIDE), 2.0)]))
+    black = ImageClassifier(recipe=RECIPE).prepare(np.stack([np.full((SIDE, SIDE), 0.5), np.zeros((SIDE, SIDE))]))
+    assert all(np.array_equal(a, b) for a, b in zip(prepared.rows, black.rows, strict=True))
+
+
+def test_inside_a_ledger_shapes_and_types_alone_are_refused() -> None:
+    model = ImageClassifier(epsilon=1.0, recipe=RECIPE)
+    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=1e-4)) as ledger:
+        for images, labels, says in (
+            ([np.zeros((SIDE, SIDE))] * 2, [0, 1], "one numpy array"),
+            (np.zeros((2, SIDE, SIDE), dtype=int), [0, 1], "bytes"),
+            (np.zeros((2, SIDE, SIDE)), np.zeros((2, 1), dtype=int), "one dimension"),
+            (np.zeros((2, SIDE, SIDE)), np.array(["0", "1"]), "one dimension"),
+            (np.zeros((2, SIDE, SIDE)), [0], "for each of 2 images"),
+        ):
+            with pytest.raises(DataError, match=says):
+                model.fit(images, labels)
+        assert ledger.charges() == ()

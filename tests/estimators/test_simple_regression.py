@@ -11,7 +11,9 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import tacit
+import tacit.engine.table as engine_table
 from tacit.errors import FormulaError, InputError
+from tacit.schema.columns import NumericColumn
 
 SCHEMA = tacit.Schema.parse("""
 [columns.x]
@@ -86,3 +88,25 @@ def test_what_is_no_line_is_refused_before_the_table_is_opened(formula: Any) -> 
 def test_a_constant_x_is_refused() -> None:
     with pytest.raises(InputError, match="same number"):
         tacit.simple_regression("y ~ 1", TABLE, SCHEMA, epsilon=1.0)
+
+
+@pytest.mark.parametrize("end", [1e300, 6e49, 4.9e49, 1e-50, 1e-51, 1e-300])
+def test_bounds_that_cannot_be_handled_are_refused_before_anything_is_charged(
+    end: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is asked second depends on the first answer; no such answer may lead to a refusal."""
+    charges: list[object] = []
+    monkeypatch.setattr(engine_table, "charge", lambda plan, **_: charges.append(plan))
+    schema = tacit.Schema({"x": NumericColumn(-end, end), "y": NumericColumn(-1.0, 1.0)})
+    table = pa.table({"x": np.full(50, end), "y": np.zeros(50)})
+    try:
+        tacit.simple_regression("y ~ x", table, schema, epsilon=0.01, delta=1e-6)
+    except FormulaError:
+        assert not charges
+    else:
+        assert charges
+
+
+def test_a_formula_is_not_longer_than_what_is_asked_about_it_may_be() -> None:
+    with pytest.raises(FormulaError, match="at most 4000 characters"):
+        tacit.simple_regression(f"y ~ {'x + ' * 1200}x", pa.table({}), SCHEMA, epsilon=1.0)

@@ -80,12 +80,12 @@ def test_notes_name_the_estimand_of_units_with_several_rows(make_release: Any, a
     for each in (release, stepped(release, altered)):
         notes = Results(each).summary().notes
         assert len(notes) == (rows > 1)
-        assert all("a patient with many rows counts less" in note for note in notes)
+        assert all("Every patient counts once" in note for note in notes)
 
 
-def test_without_noise_all_rows_count_alike(twins: Any) -> None:
+def test_without_noise_every_unit_counts_once_too(twins: Any) -> None:
     release = twins.ours.release_
     attached = AttachedColumns(unit=Unit("patient_nbr", 3))
     design = replace(release.plan.design, attached=attached)
     release = replace(release, plan=replace(release.plan, design=design))
-    assert not any("counts less" in note for note in Results(release).summary().notes)
+    assert any("counts once" in note for note in Results(release).summary().notes)

@@ -80,6 +80,33 @@ def test_a_bound_that_is_not_enforced_is_seen(monkeypatch: pytest.MonkeyPatch) -
     assert max(int((blocks_of_products(b) ** 2).sum()) for b in found) > FROBENIUS**2
 
 
+@pytest.mark.parametrize(("positions", "entry"), [(1024, 512), (512, 724), (400, 814), (300, 940)])
+def test_a_sum_of_squares_that_64_bits_would_wrap_is_above_the_bound(positions: int, entry: int) -> None:
+    """The attack: 1024 equal positions of 4·512 have Σ (b_p·b_q)² = 2^64, which 64 bits read as 0."""
+    rows = np.zeros((2, CHANNELS, positions), dtype=np.int16)
+    rows[0, 2] = entry
+    query = ChannelMoments(0, np.zeros((CHANNELS, positions)), (0, CHANNELS), 2.0**-12)
+    found = bounded_rows(rows, np.zeros((CHANNELS, positions), np.float32), 4.0, query.ends)
+    assert int((found[0].astype(np.int64).astype(object) ** 2).sum()) <= FROBENIUS
+    moved = integer_moments(query, table(rows))[0] - integer_moments(query, table(np.zeros_like(rows)))[0]
+    assert int((moved.astype(object) ** 2).sum()) <= FROBENIUS**2
+    assert moved.any()
+
+
+def test_sums_of_squares_of_several_blocks_do_not_wrap_either() -> None:
+    products = np.full((2, 256, 256), 2.0**24 - 1, dtype=np.float32)
+    squares = np.zeros(2, dtype=np.int64)
+    for _ in range(20):
+        channel_moments._frobenius(products, squares)
+        assert (squares > FROBENIUS**2).all()
+
+
+def test_more_positions_than_the_largest_image_has_are_refused() -> None:
+    rows = table(np.zeros((2, 1, 4097), dtype=np.int16))
+    with pytest.raises(SettingError, match="4096 positions"):
+        integer_moments(ChannelMoments(0, np.zeros((1, 4097)), (0, 1), CLIP), rows)
+
+
 def test_moments_are_those_of_the_clipped_rows() -> None:
     rows = unit_rows(RNG.normal(size=(200, CHANNELS, POSITIONS)))
     mean = rows.mean(axis=0) / UNIT

@@ -175,7 +175,7 @@ def test_sparse_records_have_the_norms_of_dense_ones() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_person_has_the_norm_of_the_sum_of_their_gradients(weighted: bool) -> None:
+def test_a_person_has_the_norm_of_the_mean_of_their_gradients(weighted: bool) -> None:
     """Downweighted as a whole, with the mean of their weights, as persons are counted elsewhere."""
     query, rng = query_of(start=0.05), np.random.default_rng(2)
     people = [np.column_stack([table(1 + i % 6, i), rng.random(1 + i % 6)])[:, : 5 + weighted] for i in range(150)]
@@ -183,8 +183,8 @@ def test_a_person_has_the_norm_of_the_sum_of_their_gradients(weighted: bool) -> 
     for rows in people:
         Z, weight = rows[:, :WIDTH], rows[:, 5] if weighted else np.ones(len(rows))
         lengths = np.linalg.norm(Z, axis=1)
-        shorter = min(1.0, 0.9**2 / (lengths**2).sum(), 0.9 / lengths.sum())
-        score = Z.T @ (weight * (Z @ THETA - rows[:, WIDTH]))
+        shorter = min(1.0, 0.9**2 / np.mean(lengths**2))
+        score = Z.T @ (weight * (Z @ THETA - rows[:, WIDTH])) / len(rows)
         norm = shorter * float(np.linalg.norm(score))
         expected += float(share_by_hand(query, np.float64(norm))) * weight.mean()
     store = person_store(people, 6, weighted=weighted)

@@ -55,9 +55,9 @@ def pair_by_hand(
     both, clipped = np.zeros((2, 3, 3)), 0
     for rows in people:
         Z = rows[:, :3] if matrix is None else rows[:, :3] @ matrix
-        own = rows[:, 4] if weighted else np.ones(len(rows))
+        own = (rows[:, 4] if weighted else np.ones(len(rows))) / len(rows)
         lengths = np.linalg.norm(Z, axis=1)
-        w = min(1.0, BOUND**2 / (lengths**2).sum(), BOUND / lengths.sum())
+        w = min(1.0, BOUND**2 / np.mean(lengths**2))
         slope, curvature = derivatives(loss, Z @ THETA, rows[:, 3])
         score = w * Z.T @ (own * slope) / loss.lipschitz
         steep = float(np.linalg.norm(score)) / BOUND

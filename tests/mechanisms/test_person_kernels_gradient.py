@@ -1,4 +1,4 @@
-"""Gradient sums over persons: a person's records are summed, then clipped as a whole."""
+"""Gradient sums over persons: the mean over a person's records, clipped as a whole."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def reference(people: list[NDArray[Any]], query: GradientSum, *, weighted: bool,
             p = np.exp(margin - margin.max(axis=1, keepdims=True))
             p /= p.sum(axis=1, keepdims=True)
             p[np.arange(len(rows)), y.astype(int)] -= 1
-            score = Z.T @ (p * weight[:, None])
+            score = Z.T @ (p * weight[:, None]) / len(rows)
         else:
             if shifted:
                 margin = margin + rows[:, -1]
@@ -62,14 +62,14 @@ def reference(people: list[NDArray[Any]], query: GradientSum, *, weighted: bool,
                 slope = 1 / (1 + np.exp(-margin)) - y
             else:
                 slope = np.clip(margin - y, -query.loss.lipschitz, query.loss.lipschitz)
-            score = Z.T @ (slope * weight)
+            score = Z.T @ (slope * weight) / len(rows)
         if query.balanced:
             p = 1 / (1 + np.exp(-margin))
-            reach = float(np.linalg.norm(np.linalg.norm(Z, axis=1) * np.maximum(p, 1 - p)))
+            reach = math.sqrt(np.mean((np.linalg.norm(Z, axis=1) * np.maximum(p, 1 - p)) ** 2))
             score *= min(1.0, query.clip / reach)
         if query.downweighted:
-            norms, radius = np.linalg.norm(Z, axis=1), query.clip / query.loss.lipschitz
-            score *= np.min([1.0, radius**2 / (norms**2).sum(), radius / norms.sum()])
+            radius = query.clip / query.loss.lipschitz
+            score *= min(1.0, radius**2 / np.mean(np.linalg.norm(Z, axis=1) ** 2))
         total += score * min(1.0, query.clip / max(float(np.linalg.norm(score)), 1e-300))
     return total
 
@@ -77,7 +77,7 @@ def reference(people: list[NDArray[Any]], query: GradientSum, *, weighted: bool,
 @pytest.mark.parametrize("loss", [classification.LOGISTIC, regression.SQUARED, regression.huber(0.7)], ids=str)
 @pytest.mark.parametrize("matrix", [None, MATRIX], ids=["plain", "mapped"])
 @pytest.mark.parametrize(("weighted", "shifted"), [(False, False), (True, False), (True, True)])
-def test_the_sum_is_that_of_clipped_sums_of_persons(
+def test_the_sum_is_that_of_clipped_means_of_persons(
     loss: Loss, matrix: NDArray[np.float64] | None, weighted: bool, shifted: bool
 ) -> None:
     people = persons(SIZES, behind=1 + weighted + shifted)

@@ -65,7 +65,7 @@ def reference(
     both = np.zeros((2, 3, 3))
     for rows in people:
         Z = rows[:, :3] if query.matrix is None else rows[:, :3] @ query.matrix
-        own = rows[:, 4] if weighted else np.ones(len(rows))
+        own = (rows[:, 4] if weighted else np.ones(len(rows))) / len(rows)
         norms = np.linalg.norm(Z, axis=1)
         if isinstance(query, SecondMoments) and query.theta is None:
             weight = min(1.0, query.row_bound**2 / (own * norms**2).sum())
@@ -73,7 +73,7 @@ def reference(
             continue
         p = 1 / (1 + np.exp(-Z @ THETA))
         bound = query.row_bound
-        weight = np.min([1.0, bound**2 / (norms**2).sum(), bound / norms.sum()])
+        weight = min(1.0, bound**2 / np.mean(norms**2))
         both[0] += weight * (Z.T * (4 * p * (1 - p) * own)) @ Z
         score = weight * Z.T @ ((p - rows[:, 3]) * own)
         both[1] += np.outer(score, score)

@@ -121,9 +121,9 @@ def test_a_person_is_scored_as_a_whole() -> None:
     query = CurvatureAndScore(theta, bound, None, SOFTMAX)
     found = answer_curvature_and_score(query, Price(2**40, 0), person_store([rows], 3), None).value
     residual = classification.softmax_probability(rows[:, :WIDTH] @ theta) - np.eye(CLASSES)[rows[:, -1].astype(int)]
-    score = (residual.T @ rows[:, :WIDTH]).ravel() / np.sqrt(2)
+    score = (residual.T @ rows[:, :WIDTH]).ravel() / np.sqrt(2) / len(rows)
     np.testing.assert_allclose(found[1], np.outer(score, score), atol=0.01)
-    np.testing.assert_allclose(found[0], expected(rows[:, :-1], rows[:, -1], theta, bound)[0], atol=0.01)
+    np.testing.assert_allclose(found[0], expected(rows[:, :-1], rows[:, -1], theta, bound)[0] / len(rows), atol=0.01)
 
 
 def test_weights_and_what_no_store_holds_stay_within_the_bound() -> None:

@@ -134,6 +134,28 @@ def test_theta_keeps_its_norm_whatever_its_size() -> None:
     assert THETA_NORM * ROW_NORM < 2**24
 
 
+def test_coefficients_whose_squares_vanish_do_not_outgrow_their_norm() -> None:
+    """The attack: the square of 1.6e-162 is the smallest float, those of 1.5e-162 are 0."""
+    theta = np.full((1000, 2), 1.5e-162)
+    theta[0] = 1.6e-162
+    whole, unit = rounded_theta(theta)
+    assert (np.square(whole, dtype=np.float64).sum(axis=0) <= THETA_NORM**2).all()
+    assert math.isfinite(unit)
+
+
+@pytest.mark.parametrize("margin", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    ("unit", "clip"), [(1.0, 0.05), (math.inf, 0.05), (1.0, 0.0), (1.0, 1e-300), (1e308, math.nan)]
+)
+def test_a_residual_that_is_no_number_or_too_large_is_zero(margin: float, unit: float, clip: float) -> None:
+    """No query leads here; but squares of what 64-bit integers cannot hold wrap to 0, which would pass for a bound."""
+    margins = np.zeros((3, CLASSES), dtype=np.float32)
+    margins[0, 0], margins[1, 0] = margin, 1e30
+    out = np.empty((3, CLASSES), dtype=np.float32)
+    softmax_products._residuals(margins, np.zeros(3, dtype=np.int16), unit, clip, out)
+    assert ((out.astype(np.float64) ** 2).sum(axis=1) <= RESIDUAL_NORM**2).all()
+
+
 def test_noise_has_the_stated_scale() -> None:
     """400·10 draws; the standard deviation is off by 9% in one case of 10^14."""
     rows = mapped_rows(whole_rows(RNG.normal(size=(20, 400))), RNG.integers(0, 10, 20))

@@ -15,9 +15,10 @@ from tacit.errors import BudgetError, SettingError
 from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.channel_descent import image_design, plan, whitening
+from tacit.solvers.channel_descent import image_design, plan, rotation
 from tacit.solvers.image_recipes import RECIPES
 from tacit.solvers.solver import PublicFacts
+from tacit.solvers.spectrum import whitening
 
 RECIPE = RECIPES["mnist"]
 
@@ -99,3 +100,14 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(BudgetError, match="noise alone"):
         plan(facts(), RECIPE, Fraction(1, 10**24))
     assert math.isclose(float(allowed), 0.49, rel_tol=0.1)
+
+
+def test_the_rotation_is_orthogonal_and_mixes_all_channels() -> None:
+    found = rotation(20)
+    np.testing.assert_allclose(found @ found.T, np.eye(20), atol=1e-12)
+    assert np.abs(found).max() < 0.4
+
+
+def test_a_turned_recipe_has_absolute_values_of_two_bases() -> None:
+    plain, turned = RECIPES["cifar10"], replace(RECIPES["cifar10"], turned=False)
+    assert 2 * (image_design(plain).width - 1) == 3 * (image_design(turned).width - 1)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from benchmarks.newton import plan_for, truth
-from benchmarks.simulated_gate import SimulatedGate
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, GradientSum, Query, SecondMoments, Weights
 from tacit.losses import classification, regression
 from tacit.losses.loss import Loss
+from tacit.planning.simulated_gate import SimulatedGate
 from tacit.solvers.newton import Newton
 from tacit.solvers.solver import SolverOptions
 
@@ -54,7 +54,7 @@ def test_without_noise_the_weighed_score_vanishes(solver: str, loss: Loss) -> No
     gate = SimulatedGate(plan, rows, response, None)
     found = plan.solver.run(gate, plan)
     query = [q for q in gate.asked if isinstance(q, GradientSum)][-1]
-    left = SimulatedGate(plan, rows, response, None)._gradient(replace(query, theta=working(gate, found.theta)))
+    left = SimulatedGate(plan, rows, response, None).sums.total(replace(query, theta=working(gate, found.theta)))
     assert np.linalg.norm(left) <= 1e-6 * plan.records * loss.smoothness
     assert found.decrements[-1] <= 1e-6
 

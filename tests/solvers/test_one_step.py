@@ -12,7 +12,6 @@ import pytest
 from scipy import special
 
 import tacit
-from benchmarks.simulated_gate import SimulatedGate
 from tacit.accounting.composition import mu_squared_of
 from tacit.contract.plan import Plan, Purpose, Solution
 from tacit.contract.query import (
@@ -28,6 +27,7 @@ from tacit.contract.release import Release, Sandwich
 from tacit.contract.sensitivity import event_of
 from tacit.inference.reliability import StepJudgement, judge
 from tacit.losses.loss import Code
+from tacit.planning.simulated_gate import SimulatedGate
 from tacit.solvers.interval_rules import ONE_STEP, TAIL
 from tacit.solvers.one_step import OneStep
 

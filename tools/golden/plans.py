@@ -135,6 +135,7 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
         yield from _named(model, _large(), {})
     yield from _special()
     yield from _pure_and_by_hand()
+    yield from _batches()
     for model in INTERVALS:
         yield from _named(model, _subsampled(), {"inference": True})
         yield from _named(model, _points(SHAPES, SIGNALS), {"inference": True})
@@ -190,11 +191,20 @@ def _pure_and_by_hand() -> Iterator[tuple[str, str, int, int, Settings]]:
             pure = {"budget": Budget(epsilon=1.0, delta=0.0), "solver": solver, "inference": False}
             yield f"{model} pure {solver}", model, 4000, 3, pure
             yield f"{model} pure {solver} ridge", model, 4000, 3, {**pure, "l2": 0.1}
+    for l2 in (1e-9, 1.2e-9):
+        small = {"solver": "output-perturbation", "l2": l2, "bounds": (-0.5, 0.5)}
+        yield from _named("logistic", iter([(4000, 3, 1.0)]), small)
     yield "mean pure", "mean", 4000, 3, {"budget": Budget(epsilon=1.0, delta=0.0)}
     for excess in (0.007, 0.009, 0.011, 0.013):
         by_hand = {"iterations": 100, "clip": 0.8, "noise_multiplier": 25.0, "solver": "gradient"}
         spent = Budget(mu=0.4 * (1 + excess), delta=1e-6)
         yield f"logistic by hand {excess:g}", "logistic", 4000, 3, {"budget": spent, **by_hand}
+
+
+def _batches() -> Iterator[tuple[str, str, int, int, Settings]]:
+    """Passes that leave several moment queries, small batches, and more steps than are taken."""
+    for more in ({"max_passes": 6}, {"max_passes": 7}, {"batch_size": 20}, {"batch_size": 1}):
+        yield from _named("logistic", iter([(20_000, 5, 1.0)]), {"solver": "stochastic", **more})
 
 
 def _points(shapes: tuple[tuple[int, int], ...], signals: tuple[float, ...]) -> Iterator[tuple[int, int, float]]:

@@ -5,7 +5,7 @@ from tacit.accounting.best_epsilon import best, compare
 from tacit.accounting.calibration import calibrate
 from tacit.accounting.clt_forecast import forecast
 from tacit.accounting.composition import Composition, compose, guarantee_of, mu_squared_of
-from tacit.accounting.filters import Filter, Odometer, amount, capacity, shares
+from tacit.accounting.filters import Filter, Odometer, amount, capacity, shares, split
 from tacit.accounting.interpretation import Reading, group_epsilon, reading, trade_off
 from tacit.accounting.training_run import Run
 
@@ -30,5 +30,6 @@ __all__ = [
     "price",
     "reading",
     "shares",
+    "split",
     "trade_off",
 ]

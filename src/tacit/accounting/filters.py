@@ -28,7 +28,7 @@ from tacit.accounting.release_prices import total_concentrated
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi import curve as curves
 from tacit.accounting.renyi_curves import own_pair, total_curve
-from tacit.accounting.rounding import bisect, float_up
+from tacit.accounting.rounding import bisect, float_up, root_down
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
@@ -225,6 +225,26 @@ def shares(whole: int, parts: int) -> tuple[int, ...]:
         raise SettingError("shares need a count of parts and an amount of at least 0")
     share, more = divmod(whole, parts)
     return tuple(share + (1 if part < more else 0) for part in range(parts))
+
+
+def split(budget: Budget, *parts: float) -> tuple[Budget, ...]:
+    """Split a budget by shares of μ² into budgets of μ, for releases of the same records.
+
+    Guarantee: the squares of the parts add up to at most the μ² of the budget, in exact rationals. So releases within
+    the parts are together within the budget.
+
+    Examples
+    --------
+    >>> first, second = split(Budget(mu=1.0), 0.36, 0.64)
+    >>> second.mu
+    0.8
+    """
+    exact = [Fraction(share) for share in parts]
+    # Shares such as 0.1 and 0.9 are floats, whose exact sum may be above 1 by a last bit.
+    if any(share <= 0 for share in exact) or sum(exact) > 1 + Fraction(1, 2**50):
+        raise SettingError("parts of a budget are shares above 0 that add up to at most 1")
+    whole = mu_squared_of(budget) / max(Fraction(1), sum(exact, Fraction(0)))
+    return tuple(Budget(mu=root_down(whole * share), delta=budget.delta) for share in exact)
 
 
 def _counts(events: Events, relation: Relation | str | None, charged: Relation) -> EventCounts:

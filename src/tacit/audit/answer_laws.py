@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,7 +38,8 @@ from tacit.contract.sensitivity import (
 )
 from tacit.design.design import Design
 from tacit.mechanisms.certified_minimum import Objective
-from tacit.mechanisms.output_perturbation import integer_minimum
+from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
+from tacit.mechanisms.output_perturbation import integer_minimum, noised_minimum
 from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.event import Gaussian, Pure
 from tacit.privacy.relation import Relation
@@ -51,11 +52,29 @@ SLACK, VOLUME_SLACK = Fraction(1 + 2.0**-20), Fraction(1 + 2.0**-15)
 """For what is compared in floats: perturbed minima, and their curvatures, whose rows are rounded to 18 bits."""
 
 
-class Noiseless(Responder):
-    """Answers without noise, on the records that a private run would have."""
+Minima = dict[tuple[Any, ...], tuple[list[int], Fraction]]
+"""Integers and steps of minima before noise, by what was asked for."""
 
-    def __init__(self, store: Store) -> None:
-        super().__init__(store, private=False, seed=None)
+
+class AuditedTable(Responder):
+    """Answers with noise as a private run does, or without, on the records that a private run would have.
+
+    A noisy minimum is computed once and kept in `minima`: from run to run only its noise is drawn anew.
+    """
+
+    def __init__(self, store: Store, minima: Minima, *, noised: bool = False, seed: int | None = None) -> None:
+        super().__init__(store, private=noised, seed=seed)
+        self._minima = minima
+
+    def answer(self, query: Query, price: AnyPrice) -> Answer:
+        """Answer a query, with fresh noise where there is any."""
+        if self._entropy is not None and isinstance(query, PerturbedMinimum):
+            assert isinstance(price, PerturbedPrice)  # noqa: S101 - for the type checker
+            return answer_perturbed_minimum(self._settle(query), price, self._store, self._entropy, even=False)
+        if self._entropy is None or not isinstance(query, NoisyMinimum):
+            return super().answer(query, price)
+        assert isinstance(price, Price | GammaPrice)  # noqa: S101 - for the type checker
+        return noised_minimum(query, price, *self.integer_minimum(query, price), self._entropy)
 
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records as a private run does: in float32."""
@@ -63,18 +82,23 @@ class Noiseless(Responder):
 
     def integer_minimum(self, query: NoisyMinimum, price: Price | GammaPrice) -> tuple[list[int], Fraction]:
         """The integers of a minimum before noise, and their step."""
-        ready = self._in_coordinates(query)
-        assert isinstance(ready, NoisyMinimum)  # noqa: S101 - for the type checker
-        return integer_minimum(ready, price, self._store)
+        matrix = None if query.matrix is None else query.matrix.tobytes()
+        key = query.clip, query.ridge, query.loss, query.classes, matrix, price
+        if key not in self._minima:
+            self._minima[key] = integer_minimum(self._settle(query), price, self._store)
+        return self._minima[key]
 
     def objective(self, query: PerturbedMinimum, price: PerturbedPrice) -> Objective:
         """The objective of a perturbed minimum, without its linear noise."""
-        ready = self._in_coordinates(query)
-        assert isinstance(ready, PerturbedMinimum)  # noqa: S101 - for the type checker
+        ready = self._settle(query)
         store = self._store
         accuracy = Accuracy.of(price, query.loss, records=store.length, width=store.width)
         still = [Fraction(0)] * (store.width * query.classes)
         return Objective(ready, store, ridge_of(price, query.clip, query.loss), still, accuracy)
+
+    def _settle(self, query: Any) -> Any:
+        """The query in the coordinates of the store, once that is in those of the query."""
+        return self._in_coordinates(query)
 
 
 @dataclass(frozen=True)
@@ -96,7 +120,7 @@ class Law(Protocol):
         """What the answer showed of the difference of the tables."""
 
 
-def law_of(query: Query, price: AnyPrice, tables: Sequence[Noiseless]) -> Law:
+def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law:
     """The law of the answers to a query at a price, on two tables."""
     if isinstance(query, PerturbedMinimum):
         assert isinstance(price, PerturbedPrice)  # noqa: S101 - for the type checker

@@ -103,7 +103,11 @@ class AuditedFit:
 
 def _by_answers(tables: TwinTables, seed: int | None) -> Callable[[int, int], Floats]:
     seeds = _Seeds(seed)
-    return lambda world, runs: np.array([tables.run(world, seeds.next()).log_ratio for _ in range(runs)])
+
+    def score(world: int) -> float:
+        return tables.run(world, seeds.next(), compared=False).log_ratio
+
+    return lambda world, runs: np.array([score(world) for _ in range(runs)])
 
 
 class _Seeds:

@@ -17,6 +17,8 @@ from typing import Any
 
 from tacit.audit.attack import Attack, Subject, approximate_budget, gaussian_budget, pure_budget
 from tacit.audit.fits import AuditedFit
+from tacit.audit.grouped_answers import GROUPED_QUERIES
+from tacit.audit.image_fits import image_fit
 from tacit.audit.programs import (
     LineQueries,
     ask_by_class,
@@ -35,9 +37,11 @@ from tacit.audit.simulated_pairs import (
     lone_row,
     opposed_rows,
     overshot_row,
+    sole_opposed_row,
     sole_row,
 )
 from tacit.audit.single_answers import PURE_QUERIES, QUERIES, relations_of
+from tacit.contract.batches import Sampling
 from tacit.errors import SettingError
 from tacit.estimators.classifiers import LinearSVC, LogisticRegression
 from tacit.estimators.covariance import Covariance
@@ -51,6 +55,7 @@ from tacit.estimators.regressors import (
     QuantileRegressor,
     Ridge,
 )
+from tacit.estimators.whitening import PrivateWhitener
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
@@ -135,6 +140,14 @@ ESTIMATORS = (
         seen=released_moments,
     ),
     AuditedFit(
+        "PrivateWhitener",
+        partial(PrivateWhitener, solver="moments"),
+        Outcome.NONE,
+        pair=lone_row,
+        coefficients=(1.0,) * 9,
+        seen=released_moments,
+    ),
+    AuditedFit(
         "GaussianNB", GaussianNB, pair=level_rows, coefficients=(1.0,) * 5, seen=class_totals, program=ask_by_class
     ),
     _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
@@ -170,24 +183,32 @@ SOLVER_FITS = (
 )
 _BATCHES = AuditedFit(
     "stochastic",
-    partial(
-        LogisticRegression,
-        solver="stochastic",
-        row_norm=1.0,
-        sample_rate=0.5,
-        clip=1.0,
-        iterations=STEPS,
-        step_size=0.01,
-        output="last",
-    ),
+    partial(LogisticRegression, **{**_FAR_START, "solver": "stochastic"}, sample_rate=0.5, clip=1.0),
+    pair=sole_opposed_row,
     budget=approximate_budget,
     coefficients=(1.0, 0.0, 1.0),
 )
 _BATCH = replace(_BATCHES, make=partial(_BATCHES.make, iterations=1))
+_FIXED_SIZES = tuple(
+    replace(
+        _BATCHES,
+        name=f"stochastic:{sampling}",
+        make=partial(_BATCHES.make, sampling=sampling),
+        relation=Relation.REPLACE_ONE,
+    )
+    for sampling in (Sampling.WITHOUT_REPLACEMENT, Sampling.WITH_REPLACEMENT)
+)
 OTHERS: tuple[Attack, ...] = (
     # Which batch was drawn is not known, so their answers have no likelihood ratio: the coefficients are seen.
     Attack(_BATCHES.name, Subject.SOLVER, _BATCHES.worlds),
+    *(Attack(fit.name, Subject.SOLVER, fit.worlds) for fit in _FIXED_SIZES),
     Attack("BatchGradientSum", Subject.MECHANISM, _BATCH.worlds),
+    *(
+        Attack(f"{query.__name__}{of}", Subject.MECHANISM, partial(case.worlds, relation))
+        for query, case in GROUPED_QUERIES.items()
+        for of, relation in (("", Relation.REPLACE_ONE), (":zero-out", Relation.ZERO_OUT))
+    ),
+    Attack("ImageClassifier", Subject.ESTIMATOR, image_fit),
 )
 
 

@@ -74,7 +74,15 @@ def lone_row(relation: Relation, outcome: Outcome, records: int, columns: int) -
 
 def sole_row(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
     """A record at the corner among invalid ones, which contribute nothing: no other record holds a minimum back."""
-    pair = lone_row(relation, outcome, records, columns)
+    return _without_others(lone_row(relation, outcome, records, columns), records)
+
+
+def sole_opposed_row(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
+    """The first of `opposed_rows` among invalid ones: which of the others a batch holds makes no difference."""
+    return _without_others(opposed_rows(relation, outcome, records, columns), records)
+
+
+def _without_others(pair: Pair, records: int) -> Pair:
     pair.first.X[len(pair.first.X) - records + 1 :] = np.nan
     pair.second.X[1:] = np.nan
     return pair

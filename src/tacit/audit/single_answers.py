@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.audit.answer_laws import Noiseless, law_of
+from tacit.audit.answer_laws import AuditedTable, Minima, law_of
 from tacit.audit.attack import Worlds, approximate_budget, pure_budget
 from tacit.audit.bounds import Floats
 from tacit.contract.query import (
@@ -40,7 +40,6 @@ from tacit.contract.sensitivity import AnyPrice, GammaPrice, PerturbedPrice, eve
 from tacit.design.expression import Cell, Interval, Statistic
 from tacit.estimators.classifiers import LogisticRegression
 from tacit.losses import classification
-from tacit.mechanisms.query_responder import Responder
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import MemoryStore
@@ -84,11 +83,12 @@ class OneQuery:
         stores = [prepared_table([NOTHING] if row is None else [row, NOTHING], storage) for row in rows]
         price = self._price(mu, relation, len(rows))
         claim = compose(events_of(KIND_OF[type(self.query)], price, relation, self._size), relation)
+        minima: list[Minima] = [{}, {}]
         responders = [
-            Responder(store, private=True, seed=None if seed is None else 2 * seed + k)
+            AuditedTable(store, minima[k], noised=True, seed=None if seed is None else 2 * seed + k)
             for k, store in enumerate(stores)
         ]
-        law = law_of(self.query, price, [Noiseless(store) for store in stores])
+        law = law_of(self.query, price, [AuditedTable(*each) for each in zip(stores, minima, strict=True)])
 
         def draw(world: int, runs: int) -> Floats:
             return np.array([law.log_ratio(responders[world].answer(self.query, price)) for _ in range(runs)])

@@ -6,7 +6,7 @@ the shift between them, and the log-likelihood ratio of all answers, are known. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.audit.answer_laws import Noiseless, Shift, law_of
+from tacit.audit.answer_laws import AuditedTable, Minima, Shift, law_of
 from tacit.contract.bounded_parameters import PART
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Gate, Query
@@ -22,7 +22,6 @@ from tacit.design.design import Design
 from tacit.engine.gate import PlannedGate
 from tacit.engine.table import completed
 from tacit.errors import SettingError
-from tacit.mechanisms.query_responder import Responder
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source
 from tacit.rows.storage.record_store import MemoryStore
@@ -68,16 +67,16 @@ def _subsample(count: int) -> NDArray[np.uint8]:
 
 
 class TwinGate:
-    """A gate to one of two tables, which notes what both would have answered; `stores` are that one and both.
+    """A gate to one of two tables, which notes what both would have answered.
 
-    `log_ratio` is log P₁ / P₀ of all noised answers so far.
+    `log_ratio` is log P₁ / P₀ of all noised answers so far. `shifts` are what they showed, where that is `compared`.
     """
 
-    def __init__(self, plan: Plan, stores: tuple[Store, Store, Store], seed: int | None) -> None:
-        asked, *both = stores
-        self._relation = plan.relation
-        self._noised = Responder(asked, private=True, seed=seed)
-        self._exact = [Noiseless(store) for store in both]
+    def __init__(
+        self, plan: Plan, noised: AuditedTable, exact: Sequence[AuditedTable], *, compared: bool = True
+    ) -> None:
+        self._relation, self._compared = plan.relation, compared
+        self._noised, self._exact = noised, exact
         self._gate = PlannedGate(plan, self._noised)
         self._schedule = iter([step for step in plan.steps for _ in range(step.times)])
         self.log_ratio = 0.0
@@ -91,7 +90,8 @@ class TwinGate:
             raise SettingError("A plan without noise cannot be audited.")
         law = law_of(query, step.price, self._exact)
         self.log_ratio += law.log_ratio(answer)
-        self.shifts += law.shifts(answer, self._relation, step.size)
+        if self._compared:
+            self.shifts += law.shifts(answer, self._relation, step.size)
         return answer
 
     def prepare(self, design: Design) -> None:
@@ -128,6 +128,8 @@ class TwinTables:
     pair: Pair
     prepared: tuple[Store, Store]
     program: Program | None = None
+    minima: tuple[Minima, Minima] = field(default_factory=lambda: ({}, {}), compare=False, repr=False)
+    """Minima of both tables that do not depend on noise."""
 
     @classmethod
     def of(cls, plan: Plan, pair: Pair, program: Program | None = None) -> TwinTables:
@@ -135,10 +137,11 @@ class TwinTables:
         stores = [each.admitted(plan.design, exact=program is not None) for each in (pair.first, pair.second)]
         return cls(plan, pair, (stores[0], stores[1]), program)
 
-    def run(self, world: int, seed: int | None) -> Transcript:
-        """Run the plan once on one of the tables."""
-        stores = self._store(world), self._store(0), self._store(1)
-        gate = TwinGate(self.plan, stores, seed)
+    def run(self, world: int, seed: int | None, *, compared: bool = True) -> Transcript:
+        """Run the plan once on one of the tables; what its queries show is computed where it is `compared`."""
+        noised = AuditedTable(self._store(world), self.minima[world], noised=True, seed=seed)
+        exact = [AuditedTable(self._store(each), self.minima[each]) for each in (0, 1)]
+        gate = TwinGate(self.plan, noised, exact, compared=compared)
         plan = completed(self.plan, gate, gate.prepare)
         solution = (self.program or plan.solver.run)(gate, plan)
         return Transcript(solution, gate.log_ratio, tuple(gate.shifts))

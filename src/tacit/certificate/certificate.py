@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.batch_entry import read_batch_price, stated_batches
+from tacit.certificate.stated_model import StatedModel
 from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
@@ -98,7 +99,8 @@ class Certificate(Document):
 
     Guarantee: `check` accepts a total only if the events, under the relation stated, add up to it: epsilon and mu are
     never below the derived ones, the exact square of mu is equal to it. `check` accepts an event only if its
-    sensitivity follows from the bound and the relation. Noise from a chosen seed, or none, is ``private: false``, and
+    sensitivity follows from the bound and the relation, and if the stated loss, classes, columns and number of records
+    are those that its price is for. Noise from a chosen seed, or none, is ``private: false``, and
     no guarantee is stated. The same release under the same versions has the same digest. The digest covers every part
     of the fit that `covers` names.
     """
@@ -180,7 +182,10 @@ class Certificate(Document):
         counted = which == _which(relation) and 0 <= records < LARGEST_COUNT
         require(counted, f"records is not a number of records under {relation}")
         budget = Budget(**{name: _number(name, value) for name, value in document["budget"].items()})
-        found = [read_entry(entry, relation, f"event {n}") for n, entry in enumerate(document["events"], start=1)]
+        stated = StatedModel.of(document)
+        found = [
+            read_entry(entry, relation, stated, f"event {n}") for n, entry in enumerate(document["events"], start=1)
+        ]
         reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
         why = document["why_not_private"]
         agree = why in reasons and document["private"] == (why is None)
@@ -255,8 +260,8 @@ def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[s
     return sensitivity, noise
 
 
-def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Event | None:
-    """Return the event of an entry; all it states must follow from the relation and the price."""
+def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel, place: str) -> Event | None:
+    """Return the event of an entry; all it states must follow from the relation, the price and the stated model."""
     require(entry["query"] in list(QueryKind), f"{place}: unknown query; a newer version may have written it")
     require(0 <= entry["times"] < LARGEST_COUNT, f"{place}: times is not a count")
     kind, size = QueryKind(entry["query"]), entry["size"]
@@ -267,7 +272,10 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, place: str) -> Even
     premises = f"does not follow from the bound, the noise, the count and the relation {relation}"
     for name, value in derived.items():
         require(canonical({name: entry[name]}) == canonical({name: value}), f"{place}: {name} {premises}")
-    return None if price is None else events.from_json(entry["event"])
+    if price is None:
+        return None
+    stated.require_price(kind, price, place)
+    return events.from_json(entry["event"])
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:

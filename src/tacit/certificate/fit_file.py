@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from tacit.certificate import certificate as certificates
 from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
+from tacit.certificate.stated_model import require_family
 from tacit.contract.release import Release
 from tacit.design.design import Design
-from tacit.design.factor import Indicator, LabelCell, Numeric, require_declared
+from tacit.design.factor import Indicator, LabelCell, Numeric
 from tacit.design.feature_map import Custom, FeatureMap
 from tacit.design.response import FAMILIES
 from tacit.documents import canonical_json
@@ -152,6 +153,7 @@ class StoredFit:
         require(self.family in FAMILIES, f"unknown family {self.family[:60]!r}; expected {', '.join(FAMILIES)}")
         fitting = isinstance(self.design.response, FAMILIES[self.family].response)
         require(fitting, "the response of the fit is not of its family's kind")
+        require_family(self.certificate.parsed, self.family, len(self.design.response.classes))
         # Labels that JSON can hold: numpy's scalars as Python's.
         object.__setattr__(self, "design", Design.from_json(self.design.to_json()))
         require_design(self.design)
@@ -317,7 +319,6 @@ def _require_factors(design: Design) -> None:
     levels = {name: frozenset(own) for name, own in design.levels.items()}
     require(all(column.factors for column in design.columns), "a column of the design has no factors")
     for factor in (factor for column in design.columns for factor in column.factors):
-        require_declared(factor, design.levels, design.cells)
         declared = not isinstance(factor, Indicator) or factor.level in levels[factor.column]
         require(declared, "an indicator in the design is of an undeclared level")
 

@@ -21,11 +21,12 @@ from tacit.cli import options
 from tacit.cli.account import account
 from tacit.cli.audit import audit
 from tacit.cli.demo import demo
-from tacit.cli.fit import fit, plan
+from tacit.cli.fit import fit
 from tacit.cli.images import images
 from tacit.cli.ledger import ledger
 from tacit.cli.options import argument, flag
 from tacit.cli.output import EPILOG, Exit, Screen, exit_of, require_writable, tell_error, tell_fault
+from tacit.cli.plan import plan
 from tacit.documents.signature import new_key
 from tacit.errors import TacitError
 from tacit.files import replacing, write_text
@@ -176,18 +177,20 @@ def verify(
     """
     from tacit.certificate import fit_file
     from tacit.certificate.certificate import Certificate
+    from tacit.certificate.search_certificate import SearchCertificate
     from tacit.documents.canonical_json import read_document
     from tacit.ledger.joint_certificate import JointCertificate
     from tacit.report.statements import analyst_table, certificate_table, joint_promise, promise
 
     document = read_document(file)
-    certificate: Certificate | JointCertificate
+    certificate: Certificate | JointCertificate | SearchCertificate
     if fit_file.is_fit(document):
         stored = fit_file.from_document(document)
         found, certificate = stored.check(key), stored.certificate
     else:
-        joint = document.get("format") in tuple(JointCertificate.formats)
-        certificate = JointCertificate.of(document) if joint else Certificate.of(document)
+        kinds = (JointCertificate, SearchCertificate)
+        kind = next((it for it in kinds if document.get("format") in tuple(it.formats)), Certificate)
+        certificate = kind.of(document)
         found = certificate.check(key)
     stated = certificate.parsed
     screen.result(
@@ -200,13 +203,13 @@ def verify(
             "digest": certificate.digest,
         }
     )
-    if not isinstance(certificate, Certificate):
+    if isinstance(certificate, JointCertificate):
         screen.part("Charges", analyst_table(certificate))
     elif stated["events"]:
         screen.part("Events", certificate_table(certificate))
     screen.heading("Found")
     screen.say(found.statement)
-    screen.say(promise(certificate) if isinstance(certificate, Certificate) else joint_promise(certificate))
+    screen.say(joint_promise(certificate) if isinstance(certificate, JointCertificate) else promise(certificate))
 
 
 def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub is added.")], screen: Screen) -> None:

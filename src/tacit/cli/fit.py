@@ -1,4 +1,4 @@
-"""`tacit fit`: a private fit of a table. `tacit plan`: what it would cost and achieve."""
+"""`tacit fit`: a private fit of a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.options import flag
-from tacit.cli.output import Screen, error_document, exit_of, in_flags, require_writable, tell_error
+from tacit.cli.output import Screen, error_document, exit_of, require_writable, tell_error
 from tacit.documents import signature
 from tacit.errors import FileError
 from tacit.files import read_bytes, write_text
@@ -72,38 +72,6 @@ def fit(
         stored = replace(fitted.stored, certificate=signature.sign(fitted.certificate, sign))
         fitted = replace(fitted, stored=stored)
     _report(fitted, screen, output, certificate)
-
-
-def plan(
-    formula: options.Formula,
-    *,
-    schema: options.SchemaFile,
-    records: Annotated[int | None, flag("N", "Number of records, where it is public.", "--n")] = None,
-    budget: options.BudgetOptions,
-    model: options.ModelOptions,
-    screen: Screen,
-) -> None:
-    """Show what a fit would cost and achieve.
-
-    No table is read and nothing is spent.
-    """
-    whole = budget.budget()
-    from tacit.estimators.loss_choice import loss_of
-    from tacit.estimators.settings import settings_of
-    from tacit.formula.formula import design_from_formula
-    from tacit.report.statements import plan_document
-    from tacit.schema.schema import Schema
-    from tacit.solvers.choice import plan_warnings
-
-    facts = Schema.read(schema)
-    settings = settings_of({**vars(facts), **asdict(model)}, budget=whole)
-    design = design_from_formula(formula, facts, family=model.family, row_norm=model.row_norm)
-    planned = settings.plan(design, records, loss_of(model.family, design.response))
-    warned = [in_flags(text) for text in (*plan_warnings(planned), *planned.cautions())]
-    screen.result({**plan_document(planned), "warnings": warned})
-    show_plan(planned, screen)
-    for text in warned:
-        screen.say(text, "warning")
 
 
 def _report(fitted: Fit, screen: Screen, output: Path | None, certificate: Path | None) -> None:

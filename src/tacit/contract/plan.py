@@ -36,9 +36,8 @@ _stated = functools.lru_cache(maxsize=64)(guarantee_of)
 VALID = "every record is valid"
 """Assumed by a fit that refuses invalid records: by not refusing it tells that there are none."""
 MANY_ROWS = (
-    "Rows of one {unit} are weighted down together, so a {unit} with many rows counts less for "
-    "each of them: where effects go with the number of rows, the target lies between that of all "
-    "rows and that of every {unit} once."
+    "Every {unit} counts once: each of its k rows has weight 1/k. Where effects go with the number of rows, a fit "
+    "of all rows without these weights has another target."
 )
 """Which estimand is meant where units have several rows."""
 ONE_RECORD = "each unit has at most one record"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.attached_columns import AttachedColumns
-from tacit.design.factor import Cell, Factor, Numeric
+from tacit.design.factor import Cell, Factor, Numeric, require_declared
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial
 from tacit.design.response import Absent, Classes, Continuous, Response
 from tacit.documents.canonical_json import quoted
@@ -70,6 +70,10 @@ class Design:
     inputs: tuple[Column, ...] = ()
     input_norm: float | None = None
 
+    def __post_init__(self) -> None:
+        for factor in (factor for column in self.columns for factor in column.factors):
+            require_declared(factor, self.levels, self.cells)
+
     @property
     def width(self) -> int:
         """Number of coefficients, the intercept included."""
@@ -94,11 +98,6 @@ class Design:
     def unit_rows(self) -> int:
         """The largest number of records that a unit contributes."""
         return 1 if self.attached.unit is None else self.attached.unit.max_rows
-
-    @property
-    def unit_norm(self) -> float:
-        """Bound on the norms of all prepared rows of one unit together."""
-        return self.row_norm * self.unit_rows
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ from tacit.errors import BoundsError
 LARGEST_POWER = 20
 LARGEST_END = 1e100
 """Intervals beyond it could make a sum or a square overflow."""
+LARGEST_EXPONENT = 1022
+"""Of a power of two by which a column is divided."""
 SMALLEST_WIDTH = 1e-100
 """Of an interval, in absolute terms and over its larger end times 2^60: a narrower one is a constant."""
 COMPARISONS = ("<", "<=", "==", "!=")
@@ -98,6 +100,8 @@ class Statistic:
 def exact_column(name: str, factor: Factor, lower: float, upper: float) -> Column:
     """A column stored as its value over a power of two, hence without rounding, within [-1, 1]."""
     _, exponent = math.frexp(max(abs(lower), abs(upper)))
+    if exponent > LARGEST_EXPONENT:
+        raise BoundsError(f"The bounds of {name!r} are too large to compute with; rescale the column.")
     return Column(name, (factor,), lower, upper, 0.0, math.ldexp(1.0, exponent))
 
 

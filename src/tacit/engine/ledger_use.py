@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +22,8 @@ from tacit.errors import AccountingError, DataError, FileError, LedgerError, Set
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.entry import Reservation
 from tacit.ledger.ledger import Ledger
+from tacit.privacy.event import Event
+from tacit.privacy.relation import Relation
 from tacit.validate import one_of
 
 LARGEST_ANSWER = 2**23
@@ -113,8 +115,12 @@ class Charged:
     def settle(self, release: Release) -> None:
         """Note the release's digest. Guarantee: what was paid for is not lost: an unwritable ledger only warns."""
         parts = {"coefficients": plain(release.coefficients()), "certificate": Certificate.issue(release).digest}
+        self.note(digest_of(parts), self._answer(release))
+
+    def note(self, digest: str, answer: Mapping[str, Any] | None = None) -> None:
+        """Note the digest of what was released, and the answer where the ledger keeps it."""
         try:
-            self.ledger.commit(self.reservation, digest_of(parts), self._answer(release))
+            self.ledger.commit(self.reservation, digest, answer)
         except (LedgerError, FileError) as error:
             text = "The fit is complete and its charge is kept, but the ledger could not note that"
             warnings.warn(f"{text}: {error}", LedgerWarning, stacklevel=6)
@@ -170,6 +176,28 @@ def charge(plan: Plan, *, private: bool, data: object = None) -> Charged | None:
         private=private,
     )
     return Charged(ledger, reservation)
+
+
+def charge_events(
+    events: Sequence[Event], relation: Relation, unit: str, *, label: str, private: bool
+) -> Charged | None:
+    """Reserve events that belong to no plan with the active ledger; None where there is none.
+
+    Guarantee: as for `charge`. With a ledger's key it is refused.
+    """
+    ledger = active_ledger()
+    if ledger is None:
+        return None
+    require_no_key()
+    if private:
+        try:
+            ledger.price(events, relation)
+        except AccountingError as error:
+            raise LedgerError(
+                f'this ledger has law="{ledger.terms.law}", under which a {label} has no price: {error}. Nothing was '
+                'spent. Begin a ledger with law="rdp", which takes it'
+            ) from error
+    return Charged(ledger, ledger.reserve(events, relation=relation, unit=unit, label=label, private=private))
 
 
 def file_name(data: object) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from tacit.design.design import Design
 from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.outcome import offset_terms
-from tacit.rows.sources.opening import describe, open_source
-from tacit.rows.sources.source import require_columns
+from tacit.rows.sources.opening import describe, open_columns, open_source
+from tacit.rows.sources.source import Source, require_columns
 
-__all__ = ["describe", "margins", "offsets"]
+__all__ = ["describe", "design_rows", "margins", "offsets"]
 
 BLOCK_ROWS = 65_536
 
@@ -39,11 +39,23 @@ def offsets(data: Any, design: Design) -> Iterator[NDArray[np.float64]]:
         yield np.where(valid, term, np.nan)
 
 
+def design_rows(columns: Mapping[str, NDArray[Any]], design: Design) -> NDArray[np.float64]:
+    """Prepared rows, intercept last, of simulated records by column: mapped, clipped and shrunk as those of a fit."""
+    values = np.concatenate([block for block, _, _ in _blocks(open_columns(columns), design, shifted=False)])
+    own = design.columns
+    values = np.clip(values, [column.lower for column in own], [column.upper for column in own])
+    prepared = (values - [column.center for column in own]) / [column.scale for column in own]
+    lengths = np.maximum(np.linalg.norm(prepared, axis=1, keepdims=True), np.finfo(float).tiny)
+    prepared *= np.minimum(1.0, design.feature_norm / lengths)
+    return np.column_stack([prepared, np.ones(len(prepared))]) if design.intercept else prepared
+
+
 def _blocks(
     data: Any, design: Design, *, shifted: bool
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]:
     """Features, offset and validity of some records at a time."""
-    source, reader = open_source(data, fewest=0), FeatureReader.of(design)
+    source = data if isinstance(data, Source) else open_source(data, fewest=0)
+    reader = FeatureReader.of(design)
     offset = design.attached.offset if shifted else None
     attached = () if offset is None else (offset.column,)
     numeric, factors = tuple(dict.fromkeys((*reader.numeric, *attached))), tuple(reader.levels)

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
@@ -29,10 +29,13 @@ from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
+from tacit.estimators.study import study_of
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
 from tacit.losses.loss import Code, Loss
+from tacit.planning.assumptions import Assumptions
+from tacit.planning.study import Study
 from tacit.privacy.budget import Budget
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
@@ -53,10 +56,18 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
 
     def plan(self, n: int, d: int) -> Plan:
         """Cost and forecast of a fit on n records and d features; no data."""
+        settings = self._settings("row" if self.max_rows_per_unit is None else UNIT)
+        return self._plan_at(settings, n, d)
+
+    def study(self, n: int, d: int, assumptions: Assumptions | None = None) -> Study:
+        """Forecast a fit on n records and d features, and what a target would need; no data, nothing is spent."""
+        settings = self._settings("row" if self.max_rows_per_unit is None else UNIT)
+        return study_of(settings, lambda own, records: self._plan_at(own, records, d), n, assumptions)
+
+    def _plan_at(self, settings: Settings, n: int, d: int) -> Plan:
         response = self._response("y", None)
         design = self._design([f"x{j}" for j in range(d)], response, columns={}, sparse=False)
-        unit = "row" if self.max_rows_per_unit is None else UNIT
-        return self._settings(unit).plan(design, n, self._loss(response), self._planned)
+        return settings.plan(design, n, self._loss(response), self._planned)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
         """Fit to private records and release the coefficients.
@@ -160,6 +171,18 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         self.plan_ = release.plan
         self.__dict__.pop("certificate_", None)
         self._store(release.coefficients(), release.plan.design)
+        return self
+
+    def without_records(self, X: Any, records: int) -> Self:
+        """Become a fit that no record has entered: all coefficients 0. Of X names and number of columns are read."""
+        validate_data(self, X, skip_check_array=True, ensure_2d=False)
+        self.n_features_in_ = _num_features(X)
+        plan = self.plan(records, self.n_features_in_)
+        shape = (plan.design.width,) if plan.design.outputs == 1 else (plan.design.width, plan.design.outputs)
+        self.release_ = Release(plan, np.zeros(shape), self.random_state is not None)
+        self.plan_ = plan
+        self.__dict__.pop("certificate_", None)
+        self._store(self.release_.coefficients(), plan.design)
         return self
 
     def _planned(self, facts: PublicFacts, options: SolverOptions) -> Plan:

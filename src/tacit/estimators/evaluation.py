@@ -27,12 +27,13 @@ class Scores(Mapping[str, float]):
 
     Where n is private, it leaves out that of the number of records, by which a sum is divided.
 
-    `certificate` states what was paid for; None on public rows, where nothing was.
+    `certificate` states what was paid for, `plan` how; None on public rows, where nothing was.
     """
 
     values_by_name: Mapping[str, float]
     noise: float = 0.0
     certificate: Certificate | None = None
+    plan: Plan | None = None
 
     def __getitem__(self, name: str) -> float:
         return self.values_by_name[name]
@@ -129,4 +130,4 @@ def private_scores(
         common += [*settings.facts(table, refusals.invalid_rows, units=grouped), *facts]
         release = table.fit(design, plan_for, refusals=refusals, seed=settings.seed)
     values = dict(zip(release.plan.design.names, release.theta.tolist(), strict=True))
-    return Scores(values, release.decrements[0], Certificate.issue(release))
+    return Scores(values, release.decrements[0], Certificate.issue(release), release.plan)

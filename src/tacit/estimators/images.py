@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +21,9 @@ from tacit.contract.query import Progress, Query
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import plain
 from tacit.engine.grouped_table import GroupedTable, MappedPredictor, mapped_margins
+from tacit.engine.ledger_use import Refusals
 from tacit.errors import DataError, SettingError
-from tacit.features.image_rows import FeatureMap, Rows, image_rows, require_images
+from tacit.features.image_rows import FeatureMap, Rows, blackened, image_rows, require_images
 from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -53,7 +55,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     ---------
     - Means, second moments and every gradient are paid for, and the certificate lists them with their exact prices.
       Features of an image depend on that image alone.
-    - Images of another shape or range, and labels outside the classes, are refused before anything is spent.
+    - Images of another shape or range, and labels outside the classes, are refused before anything is spent. Inside a
+      ledger a refusal would tell of a single image, free of charge: there an image outside [0, 1] is read as a black
+      one, and a label outside the classes as 0. Shapes and types of arrays are public.
 
     Parameters
     ----------
@@ -98,27 +102,28 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         facts = PublicFacts(image_design(recipe), n, relation, "image", budget, Penalty(), classification.SOFTMAX)
         found = plan_descent(facts, recipe, mu_squared_of(budget))
         labels = list(range(recipe.classes))
-        return found.with_facts(
+        public = [
             PublicFact("classes", labels, "declared"),
             PublicFact("number of records", "n", "assumed"),
             PublicFact(ONE_RECORD, "image", "assumed"),
-            PublicFact(VALID, True, "assumed"),
-        )
+        ]
+        return found.with_facts(*public, *([PublicFact(VALID, True, "assumed")] if _refuses() else []))
 
     def prepare(self, X: Any) -> PreparedImages:
         """Scatter images; each on its own, at no cost."""
         if isinstance(X, PreparedImages):
             return self._require(X)
-        recipe, images = find_recipe(self.recipe), require_images(X)
+        recipe, images = find_recipe(self.recipe), _images(X)
         self._require_shape(images.shape[1:], recipe)
         rows = image_rows(images, recipe.features, threads=self.threads, progress=self.progress)
         return PreparedImages(rows, recipe.features, images.shape[1:])
 
     def require(self, X: Any, y: Any) -> NDArray[Any]:
         """Refuse images or labels that this recipe does not take; return the labels."""
-        recipe, labels = find_recipe(self.recipe), np.asarray(y)
+        recipe = find_recipe(self.recipe)
         if not isinstance(X, PreparedImages):
-            self._require_shape(require_images(X).shape[1:], recipe)
+            self._require_shape(_images(X).shape[1:], recipe)
+        labels = np.asarray(y) if _refuses() else _codes(y, recipe.classes)
         if labels.shape != (len(X),) or labels.dtype.kind not in "iu" or not _within(labels, recipe.classes):
             raise DataError(f"y must have one whole number from 0 to {recipe.classes - 1} for each of {len(X)} images.")
         return labels
@@ -177,6 +182,33 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest linear predictor."""
         return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
+
+
+def _refuses() -> bool:
+    """Whether images and labels may be refused for their content: not inside a ledger."""
+    return Refusals.settle(None).invalid_rows == "error"
+
+
+def _images(X: Any) -> NDArray[np.generic]:
+    if _refuses():
+        return require_images(X)
+    if not isinstance(X, np.ndarray):
+        raise DataError("Inside a ledger images must be one numpy array: of a list one image could decide the type.")
+    return blackened(X)
+
+
+def _codes(y: Any, classes: int) -> NDArray[Any]:
+    """Labels cell by cell, 0 for what is none: no cell decides about another, not even by its type."""
+    if isinstance(y, np.ndarray) and (y.ndim != 1 or y.dtype.kind not in "iufO"):
+        raise DataError("y must be a list or an array of one dimension, of whole numbers.")
+    number: Any = Real  # As a plain type it has no order for mypy.
+    cells: list[Any] = y.tolist() if isinstance(y, np.ndarray) else list(y)
+
+    def code(cell: Any) -> int:
+        # In a column with a missing cell pandas keeps whole numbers as floats.
+        return int(cell) if isinstance(cell, number) and 0 <= cell < classes and cell == int(cell) else 0
+
+    return np.array([code(cell) for cell in cells], dtype=np.int64)
 
 
 def _within(labels: NDArray[Any], classes: int) -> bool:

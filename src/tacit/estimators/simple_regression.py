@@ -7,6 +7,7 @@ them by its square alone. (A mean's noise has sensitivity (upper - lower)/n wher
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from tacit.estimators.statistics_gate import Mean, statistics
 from tacit.privacy.budget import Budget
 from tacit.schema.schema import Schema
 
+LONGEST = 4000
+"""Characters of a formula: its sides are asked for together, with numbers between them."""
 LEAST_SPREAD = 2.0
 """Noise deviations that the variance of x is at least taken to be: without it a flat x would have any slope."""
 
@@ -94,22 +97,29 @@ def simple_regression(
     left, tilde, right = formula.partition("~") if isinstance(formula, str) else ("", "", "")
     if not tilde or "~" in right:
         raise FormulaError("The formula of a line has two expressions: 'y ~ x'.")
+    if len(formula) > LONGEST:
+        raise FormulaError(f"The formula of a line has at most {LONGEST} characters.")
     y, x = left.strip(), right.strip()
-    plan = [Mean(x, y), Mean(f"({x})**2", f"({x}) * ({y})")]
-    with statistics(
+    gate = statistics(
         data,
         schema,
         epsilon=epsilon,
         delta=delta,
         budget=budget,
-        queries=plan,
+        queries=[Mean(x, y), 2],
         invalid_rows=invalid_rows,
         random_state=random_state,
         progress=progress,
-    ) as gate:
+    )
+    # Whatever the means will be, what is asked about them must have intervals: at their ends these are the widest, in
+    # the middle the narrowest.
+    places = ((it.interval.lower, it.interval.center, it.interval.upper) for it in gate.read(Mean(x, y)).statistics)
+    for mean_x, mean_y in itertools.product(*places):
+        gate.read(_products(x, y, mean_x, mean_y))
+    with gate:
         means = gate.ask(Mean(x, y))
         mean_x, mean_y = means.clipped.tolist()
-        products = gate.ask(Mean(f"(({x}) - {mean_x!r})**2", f"(({x}) - {mean_x!r}) * (({y}) - {mean_y!r})"))
+        products = gate.ask(_products(x, y, mean_x, mean_y))
     (square, product), (square_noise, product_noise) = products.value, products.noise_scale
     spread = max(float(square), LEAST_SPREAD * float(square_noise), 1e-300)
     slope = float(product) / spread
@@ -122,3 +132,8 @@ def simple_regression(
         intercept_noise=math.hypot(noise, slope_noise * mean_x),
         certificate=gate.certificate,
     )
+
+
+def _products(x: str, y: str, mean_x: float, mean_y: float) -> Mean:
+    """The square of x, and its product with y, about two numbers."""
+    return Mean(f"(({x}) - {mean_x!r})**2", f"(({x}) - {mean_x!r}) * (({y}) - {mean_y!r})")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -125,21 +125,41 @@ def as_planes(images: NDArray[np.generic]) -> NDArray[np.float32]:
 
 def require_images(images: object) -> NDArray[np.generic]:
     """Refuse what is no array of square images of bytes, or of floats in [0, 1]."""
-    array = np.asarray(images)
+    array = require_format(np.asarray(images))
+    if any(not valid.all() for _, valid in _valid(array)):
+        raise DataError("Images of floats must lie in [0, 1]. Divide bytes by 255.")
+    return array
+
+
+def blackened(images: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Read images that are not in [0, 1] as black ones, each on its own; refuse shapes and types alone."""
+    array = require_format(images)
+    for first, valid in _valid(array):
+        if not valid.all():
+            array = array.copy() if array is images else array
+            array[first + np.flatnonzero(~valid)] = 0
+    return array
+
+
+def _valid(array: NDArray[np.generic]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Which images have valid numbers, some at a time; bytes always have."""
+    for first in range(0, 0 if array.dtype == np.uint8 else len(array), 4096):
+        part: NDArray[np.floating] = array[first : first + 4096]  # type: ignore[assignment]
+        pixels = tuple(range(1, part.ndim))
+        # Of what is no number least and largest are none either, and lie nowhere.
+        yield first, (part.min(axis=pixels) >= 0) & (part.max(axis=pixels) <= 1)
+
+
+def require_format(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Refuse other shapes and types than those of images; no number is looked at."""
     shaped = array.ndim == 3 or (array.ndim == 4 and array.shape[-1] == 3)
     if not shaped or array.shape[1] != array.shape[2] or not SMALLEST <= array.shape[1] <= LARGEST:
         raise DataError(
             f"Images must have the shape (n, side, side), or (n, side, side, 3) in colour, with a side from {SMALLEST} "
             f"to {LARGEST}; got {array.shape}."
         )
-    if array.dtype == np.uint8:
-        return array
-    if array.dtype.kind != "f":
+    if array.dtype != np.uint8 and array.dtype.kind != "f":
         raise DataError("Images must be bytes from 0 to 255 (uint8), or floats from 0 to 1. Convert them first.")
-    for first in range(0, len(array), 4096):
-        part = array[first : first + 4096]
-        if not (np.isfinite(part).all() and part.min() >= 0 and part.max() <= 1):
-            raise DataError("Images of floats must lie in [0, 1]. Divide bytes by 255.")
     return array
 
 

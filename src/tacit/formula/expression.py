@@ -50,7 +50,7 @@ def read_statistic(spelling: object, schema: Schema, cells: Mapping[str, Cell]) 
     try:
         body = ast.parse(text, mode="eval").body
         found, interval = _Reader(schema, cells, quoted).piece(body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         if isinstance(error, FormulaError | SchemaError):
             raise
         raise refused(spelling, f"it cannot be read. {_KNOWN}") from None

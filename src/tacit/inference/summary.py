@@ -190,6 +190,6 @@ def notes_of(release: Release, judgement: ExactJudgement | StepJudgement | None)
     notes = judgement.notes(plan.design.terms)
     if plan.private and plan.loss.code in TARGETS:
         notes.append(TARGETS[plan.loss.code])
-    if plan.private and plan.design.unit_rows > 1:
+    if plan.design.unit_rows > 1:
         notes.append(MANY_ROWS.format(unit=plan.unit))
     return tuple(notes)

@@ -86,13 +86,17 @@ def fine_gradients(layout: Layout, at: tuple[Floats, Minimised], bound: int) -> 
 
 @dataclass(frozen=True)
 class Objective:
-    """Σ w loss(z·theta, y) + (ridge / 2)‖theta‖² + linear·theta over one store, theta class after class. Private."""
+    """Σ w loss(z·theta, y) + (ridge / 2)‖theta‖² + linear·theta over one store, theta class after class. Private.
+
+    Without `even` no passes are made up for: only for simulated records, which anybody may time.
+    """
 
     query: Minimised
     store: Store
     ridge: float
     linear: Exact
     accuracy: Accuracy
+    even: bool = True
 
     @property
     def size(self) -> int:
@@ -156,7 +160,7 @@ def find_minimum(objective: Objective) -> Floats:
         gradients += tried
     if not found:
         return descend_to_minimum(objective)
-    least = least_passes(objective.query.loss)
+    least = least_passes(objective.query.loss) if objective.even else (0, 0)
     for _ in range(curvatures, least[0]):
         _spectrum(objective, theta)
     for _ in range(gradients, least[1]):

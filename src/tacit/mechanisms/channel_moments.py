@@ -29,6 +29,10 @@ SLACK = 1 - 2.0**-8
 """A matrix that is shrunk is aimed so far below the bound, for what rounding may add."""
 RECORDS = 64
 """Records at once: their rows stay in the cache."""
+MOST_POSITIONS = 1 << 12
+"""Those of the largest image. Squares of so many products have a sum below 2^60."""
+UNBOUNDED = 1 << 61
+"""Sums of squares from here on count as this one: 64 bits would wrap, and come out small."""
 
 Rows = NDArray[np.float32]
 
@@ -66,7 +70,7 @@ def answer_group_sum(query: GroupSum, price: Price, rows: GroupedRows, entropy: 
 def _frobenius(products: Rows, squares: NDArray[np.int64]) -> None:
     """Add the squares of each record's products, or make its sum negative where a product may not be exact.
 
-    The sum is that of whole numbers, so its order does not matter.
+    The sum is that of whole numbers below `UNBOUNDED`, and `UNBOUNDED` from there on: its order does not matter.
     """
     count, positions, _ = products.shape
     for i in range(count):
@@ -76,10 +80,12 @@ def _frobenius(products: Rows, squares: NDArray[np.int64]) -> None:
             exact = exact and products[i, p, p] < EXACT
         if exact:
             for p in range(positions):
+                row = np.int64(0)
                 for q in range(positions):
                     entry = np.int64(products[i, p, q])
-                    total += entry * entry
-        squares[i] = squares[i] + total if exact else -1
+                    row += entry * entry
+                total = min(total + row, np.int64(UNBOUNDED))
+        squares[i] = min(squares[i] + total, np.int64(UNBOUNDED)) if exact else -1
 
 
 def _squared_norms(rows: Rows, ends: tuple[int, ...]) -> NDArray[np.int64]:
@@ -119,6 +125,8 @@ def integer_moments(query: ChannelMoments, rows: GroupedRows) -> tuple[Integers,
     channels = values.shape[1]
     if query.mean.shape != values.shape[1:] or query.ends[0] != 0 or query.ends[-1] != channels:
         raise SettingError("The mean, or the blocks of channels, are not those of this group.")
+    if values.shape[2] > MOST_POSITIONS:
+        raise SettingError(f"Second moments are pooled over at most {MOST_POSITIONS} positions.")
     centre = np.clip(np.rint(query.mean * UNIT), -(1 << 15), 1 << 15).astype(np.float32)
     scale = float(np.float32(math.sqrt(FROBENIUS / query.clip) / UNIT))
 

@@ -21,7 +21,7 @@ from tacit.losses.dispatch import shape_of, slopes
 from tacit.losses.float_bits import exp_negative
 from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
-from tacit.mechanisms.person_kernels import person_size, square_scores, sum_scores
+from tacit.mechanisms.person_kernels import mean_scores, person_size, square_scores
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
@@ -201,10 +201,9 @@ def add_person_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bou
     (weighted, _), (code, shape, radius, shortened, measure, numbers) = has, how
     width = theta.shape[0]
     score, weight = np.empty((width, LANES)), np.empty(LANES)
-    norm_sum, square_sum, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    mean_square, square = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sums = norm_sum, square_sum
-        sum_scores(block, g, theta, (code, shape), has, False, score, sums)
+        mean_scores(block, g, theta, (code, shape), has, False, score, mean_square)
         square_scores(score, square)
         weight[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
@@ -213,7 +212,7 @@ def add_person_gradient_norms(block: Any, theta: Floats, has: Any, how: Any, bou
                 there = t - block.starts[g] < block.counts[g, lane]
                 weight[lane] += (np.float64(own[lane]) if weighted else 1.0) if there else 0.0
         for lane in range(LANES):
-            ratio = radius / person_size(radius, norm_sum[lane], square_sum[lane])
+            ratio = radius / person_size(radius, mean_square[lane])
             norm = math.sqrt(square[lane] - kernels.TINY) * ratio * (1.0 if shortened else ratio)
             weight[lane] *= residual_share(0.0, norm, measure, numbers)
         total[0] += parts_of_means(weight, block.counts[g], bound)

@@ -26,9 +26,9 @@ from tacit.rows.storage.tiles import Floats, Integers
 
 
 def answer_perturbed_minimum(
-    query: PerturbedMinimum, price: PerturbedPrice, store: Store, entropy: Entropy | None
+    query: PerturbedMinimum, price: PerturbedPrice, store: Store, entropy: Entropy | None, *, even: bool = True
 ) -> Answer:
-    """The minimiser, with noise; `noise_scale` is that of the linear noise in the objective.
+    """The minimiser, with noise; `noise_scale` is that of the linear noise in the objective. `even` as in `Objective`.
 
     Guarantee
     ---------
@@ -47,7 +47,7 @@ def answer_perturbed_minimum(
     unit = Fraction(query.clip) * Fraction(query.loss.lipschitz)
     linear = [Fraction(0)] * size if entropy is None else _linear_noise(price, size, unit, entropy)
     ridge = ridge_of(price, query.clip, query.loss)
-    theta = find_minimum(Objective(query, store, ridge, linear, accuracy))
+    theta = find_minimum(Objective(query, store, ridge, linear, accuracy, even))
     if entropy is None:
         return Answer(_shaped(theta, query), 0.0)
     step = Fraction(accuracy.step(price, size)) / Fraction(query.clip)

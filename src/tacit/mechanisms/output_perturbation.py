@@ -49,7 +49,13 @@ def answer_noisy_minimum(
         raise SettingError("A noisy minimum is for plain records, without offset or units.")
     if entropy is None:
         return Answer(_shaped(_minimum(query, store), query), 0.0)
-    integers, step = integer_minimum(query, price, store)
+    return noised_minimum(query, price, *integer_minimum(query, price, store), entropy)
+
+
+def noised_minimum(
+    query: NoisyMinimum, price: Price | GammaPrice, integers: list[int], step: Fraction, entropy: Entropy
+) -> Answer:
+    """The integers of a minimum with noise on them, in units of theta. Private: the integers."""
     size, scale = len(integers), 2.0**price.bits
     if isinstance(price, GammaPrice):
         drawn = [round(float(draw)) for draw in gamma_directions(1, size, scale, entropy)[0]]

@@ -1,9 +1,9 @@
 """Compiled passes over persons: clipped gradients and second moments. Private: `block`.
 
-A person's gradient is the sum over their records, slot after slot, clipped as a whole. For second
-moments all records of a person are shrunk by one factor, so that Σ‖v‖² over their integer vectors
-keeps the bound; a person's score is one vector, that of their summed slopes. The integers depend on
-that person's records and on public numbers only. Proof: proofs/mechanisms/person_kernels.md.
+Every person counts once: each of their k records has the share 1 / k. A person's gradient is so the mean over their
+records, slot after slot, clipped as a whole. For second moments all records of a person are shrunk by one factor, so
+that Σ‖v‖² over their integer vectors keeps the bound; a person's score is one vector, that of their mean slopes. The
+integers depend on that person's records and on public numbers only. Proof: proofs/mechanisms/person_kernels.md.
 """
 
 from __future__ import annotations
@@ -27,90 +27,91 @@ TILES_AT_ONCE = 32
 """Tiles in one product: its entries stay below 2^53, where float64 sums of integers are exact."""
 if TILES_AT_ONCE * LANES * FINEST_BOUND > 2**53:
     raise AssertionError("Second moments would not be summed exactly.")
-Sums = tuple[Floats, Floats]
-"""Σ‖z‖ and Σ‖z‖² of the persons of a group."""
 
 
 @compiled
 def add_person_gradients(block: Any, theta: Floats, loss: Any, columns: Any, clip: Any, total: Integers) -> None:
-    """Add rint(c s) of every person to `total`, s = Σ weight·loss'·z, c = scale within limit / ‖s‖.
+    """Add rint(c s) of every person to `total`, s the mean of weight·loss'·z, c = scale within limit / ‖s‖.
 
-    c is first multiplied by (radius / size)², size that of `person_size`, where radius is finite,
-    or by min(1, limit / (scale·r)) where it is `BALANCED`, r² = Σ (‖z‖·the larger slope of the two
-    labels)²: about the longest s that other labels would give, in rows that are not parallel.
+    c is first multiplied by (radius / size)², size² the mean of ‖z‖² and at least radius², where radius is finite,
+    or by min(1, limit / (scale·r)) where it is `BALANCED`, r² the mean of (‖z‖·the larger slope of the two
+    labels)²: no other labels give a longer s.
     """
     score = np.empty((1, theta.shape[0], LANES))
-    norm_sum, square_sum = np.empty(LANES), np.empty(LANES)
+    mean_square = np.empty(LANES)
     balanced = clip[2] == kernels.BALANCED
     for g in range(block.counts.shape[0]):
-        sum_scores(block, g, theta, loss, columns, balanced, score[0], (norm_sum, square_sum))
-        _add_limited(score, (norm_sum, square_sum), clip, total)
+        mean_scores(block, g, theta, loss, columns, balanced, score[0], mean_square)
+        _add_limited(score, mean_square, clip, total)
 
 
 @compiled
 def add_person_class_gradients(block: Any, theta: NDArray[Any], weighted: bool, clip: Any, total: Integers) -> None:
-    """Add rint(c s) of every person to `total`, s = Σ weight·(p - e_y) z', c as for one predictor.
+    """Add rint(c s) of every person to `total`, s the mean of weight·(p - e_y) z', c as for one predictor.
 
     `theta` is (class, width), of the tiles' type; `total` has class·width entries in that order.
     """
     classes, width = theta.shape
     score = np.empty((1, classes * width, LANES))
-    square, norm_sum, square_sum = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    square, mean_square = np.empty(LANES), np.empty(LANES)
     margins = np.empty((classes, LANES), dtype=theta.dtype)
     residuals = np.empty((classes, LANES))
     for g in range(block.counts.shape[0]):
-        score[:] = 0.0
-        norm_sum[:], square_sum[:] = 0.0, 0.0
+        score[:], mean_square[:] = 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile, slot = block.tiles[t], t - block.starts[g]
             class_margins(tile, theta, margins)
             class_residuals(margins, tile[width], residuals)
             square_scores(tile[:width], square)
             for lane in range(LANES):
-                norm_sum[lane] += math.sqrt(square[lane]) if slot < block.counts[g, lane] else 0.0
-                square_sum[lane] += square[lane] if slot < block.counts[g, lane] else 0.0
+                share = share_of(block.counts[g, lane], slot)
+                mean_square[lane] += square[lane] * share if share > 0.0 else 0.0
             for k in range(classes):
                 for lane in range(LANES):
                     weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
-                    value = residuals[k, lane] * weight
-                    there = slot < block.counts[g, lane]
-                    residuals[k, lane] = value if there and abs(value) < math.inf else 0.0
+                    share = share_of(block.counts[g, lane], slot)
+                    value = residuals[k, lane] * weight * share
+                    residuals[k, lane] = value if share > 0.0 and abs(value) < math.inf else 0.0
                 for j in range(width):
                     for lane in range(LANES):
                         z = np.float64(tile[j, lane])
                         score[0, k * width + j, lane] += residuals[k, lane] * z
-        _add_limited(score, (norm_sum, square_sum), clip, total)
+        _add_limited(score, mean_square, clip, total)
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def sum_scores(
-    block: Any, g: int, theta: Floats, loss: Any, columns: Any, balanced: bool, score: Floats, sums: Sums
+def share_of(records: int, slot: int) -> float:
+    """Return 1 / k for each of a person's k records, and 0 for a slot without one."""
+    return 1.0 / records if slot < records else 0.0
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def mean_scores(
+    block: Any, g: int, theta: Floats, loss: Any, columns: Any, balanced: bool, score: Floats, mean_square: Floats
 ) -> None:
-    """Write Σ weight·loss'·z (column, lane), Σ‖z‖ and Σ‖z‖² over the records of group g's persons.
+    """Write the means of weight·loss'·z (column, lane) and of ‖z‖² over the records of group g's persons.
 
     ‖z‖ is multiplied by the larger slope of the two labels if `balanced`. A slope that is not
-    finite counts as 0. What stands in empty slots enters no sum.
+    finite counts as 0. What stands in empty slots enters no mean.
     """
     width = theta.shape[0]
-    (code, shape), (weighted, shifted), (norm_sum, square_sum) = loss, columns, sums
+    (code, shape), (weighted, shifted) = loss, columns
     margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    score[:] = 0.0
-    norm_sum[:], square_sum[:] = 0.0, 0.0
+    score[:], mean_square[:] = 0.0, 0.0
     for t in range(block.starts[g], block.starts[g + 1]):
         kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
         label = kernels.outcome_column(block.tiles, t, width, 0)
         slopes(code, shape, margin, label, slope)
         own = kernels.outcome_column(block.tiles, t, width, int(weighted))
         for lane in range(LANES):
-            there = t - block.starts[g] < block.counts[g, lane]
+            share = share_of(block.counts[g, lane], t - block.starts[g])
             if balanced:
-                share = slope[lane] + np.float64(label[lane])
-                larger = max(share, 1.0 - share)
+                chance = slope[lane] + np.float64(label[lane])
+                larger = max(chance, 1.0 - chance)
                 square[lane] *= larger * larger
-            norm_sum[lane] += math.sqrt(square[lane]) if there else 0.0
-            square_sum[lane] += square[lane] if there else 0.0
-            value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0)
-            slope[lane] = value if there and abs(value) < math.inf else 0.0
+            mean_square[lane] += square[lane] * share if share > 0.0 else 0.0
+            value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0) * share
+            slope[lane] = value if share > 0.0 and abs(value) < math.inf else 0.0
         for j in range(width):
             for lane in range(LANES):
                 score[j, lane] += slope[lane] * np.float64(block.tiles[t, j, lane])
@@ -127,27 +128,27 @@ def square_scores(score: Floats, square: Floats) -> None:
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def person_size(radius: float, norm_sum: float, square_sum: float) -> float:
-    """Return the larger of radius, √Σ‖z‖² and √(radius·Σ‖z‖), at which a person's weight falls.
+def person_size(radius: float, mean_square: float) -> float:
+    """Return the larger of radius and the root of the mean of ‖z‖², at which a person's weight falls.
 
-    The weight w = (radius / size)² is 1 where no bound is reached. With it w Σ‖z‖² ≤ radius² and
-    w Σ‖z‖ ≤ radius. For a single record it is min(1, (radius / ‖z‖)²).
+    The weight w = (radius / size)² is 1 where that is not passed. The means of ‖z‖² and ‖z‖, times w, are then
+    at most radius² and radius. For a single record it is min(1, (radius / ‖z‖)²).
     """
-    return max(radius, math.sqrt(square_sum), math.sqrt(radius * norm_sum))
+    return max(radius, math.sqrt(mean_square))
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _add_limited(score: Floats, sums: Sums, clip: Any, total: Integers) -> None:
+def _add_limited(score: Floats, mean_square: Floats, clip: Any, total: Integers) -> None:
     """Add the integers of a group whose scores stand in the one tile `score`."""
-    (norm_sum, square_sum), (scale, limit, radius) = sums, clip
+    scale, limit, radius = clip
     square, factor = np.empty(LANES), np.empty(LANES)
     square_scores(score[0], square)
     for lane in range(LANES):
         wanted = scale
         if radius == kernels.BALANCED:
-            wanted *= min(1.0, limit / (scale * math.sqrt(square_sum[lane])))
+            wanted *= min(1.0, limit / (scale * math.sqrt(mean_square[lane])))
         elif radius < math.inf:
-            ratio = radius / person_size(radius, norm_sum[lane], square_sum[lane])
+            ratio = radius / person_size(radius, mean_square[lane])
             wanted *= ratio * ratio
         largest = limit / math.sqrt(square[lane])
         # Written so that a factor that is not a number becomes 0.
@@ -161,41 +162,38 @@ def person_row_factors(
 ) -> None:
     """Write the factor f of every record (tile, lane), so that Σ‖f z‖² ≤ limit² over a person.
 
-    f = √(weight·h)·limit / size, with h = 1 and size = max(bound, √Σ weight·‖z‖²), or h the loss's
-    curvature over its upper bound and size that of `person_size` (`weights` 1).
+    f = √(weight·h / k)·limit / size for each of k records, with h = 1 and size² = max(bound², the mean of weight·‖z‖²),
+    or h the loss's curvature over its upper bound and size that of `person_size` (`weights` 1).
     """
     width = theta.shape[0]
     curved = weights == kernels.CURVATURE
     code, shape, (smoothness, _) = loss
     (weighted, shifted), (bound, limit) = columns, limits
     margin, square, curvature = np.empty(LANES), np.empty(LANES), np.ones(LANES)
-    norm_sum, square_sum = np.empty(LANES), np.empty(LANES)
+    mean_square = np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        norm_sum[:], square_sum[:] = 0.0, 0.0
+        mean_square[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
             own = kernels.outcome_column(block.tiles, t, width, int(weighted))
             if curved:
                 curvatures(code, shape, margin, kernels.outcome_column(block.tiles, t, width, 0), curvature)
             for lane in range(LANES):
-                there = t - block.starts[g] < block.counts[g, lane]
+                share = share_of(block.counts[g, lane], t - block.starts[g])
                 weight = np.float64(own[lane]) if weighted else 1.0
                 # Stored weights lie in [0, 1]; a negative one would make room for other records.
                 weight = weight if 0.0 <= weight <= 1.0 else 0.0
-                h = curvature[lane] / smoothness * weight if weights == kernels.CURVATURE else weight
-                size = square[lane] if weights == kernels.CURVATURE else square[lane] * weight
-                factors[t, lane] = math.sqrt(min(h, 1.0)) if there else 0.0
-                norm_sum[lane] += math.sqrt(square[lane]) if there else 0.0
-                square_sum[lane] += size if there else 0.0
+                h = curvature[lane] / smoothness * weight if curved else weight
+                size = square[lane] if curved else square[lane] * weight
+                factors[t, lane] = math.sqrt(min(h, 1.0) * share) if share > 0.0 else 0.0
+                mean_square[lane] += size * share if share > 0.0 else 0.0
         for lane in range(LANES):
-            size = max(math.sqrt(square_sum[lane]), bound)
-            if curved:
-                size = person_size(bound, norm_sum[lane], square_sum[lane])
+            size = person_size(bound, mean_square[lane])
             # No store holds records without a finite norm; here they add nothing.
-            square_sum[lane] = limit / size if square_sum[lane] < math.inf else 0.0
+            mean_square[lane] = limit / size if mean_square[lane] < math.inf else 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             for lane in range(LANES):
-                factor = factors[t, lane] * square_sum[lane]
+                factor = factors[t, lane] * mean_square[lane]
                 # A factor that is not a number, or above the limit's, becomes 0.
                 factors[t, lane] = factor if factor <= limit / bound else 0.0
 
@@ -205,31 +203,31 @@ def person_pair_factors(block: Any, theta: Floats, loss: Any, columns: Any, limi
     """Write factors of records (tile, lane), scores (group, column, lane) and factors of persons.
 
     With w = (bound / size)² as in `person_size`, h the curvature and s the slope over their bounds (times the record's
-    weight), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ / bound; both are shrunk where T² + a⁴ exceeds
-    `joint`. With a `root` above 0 a person whose a is above 1 has a = 1 and T = 0, and a is multiplied by the root.
+    weight and its share 1 / k), the person's pair is T = w Σ h‖z‖² / bound² and a = w‖Σ s z‖ / bound; both are shrunk
+    where T² + a⁴ exceeds `joint`. With a `root` above 0 a person whose a is above 1 has a = 1 and T = 0, and a is
+    multiplied by the root.
     """
     width = theta.shape[0]
     code, shape, (smoothness, lipschitz, joint, root) = loss
     (weighted, shifted), (bound, limit) = columns, limits
     rows, scores, persons = out
     margin, square, curvature = np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    norm_sum, square_sum, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    mean_square, trace = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sums = norm_sum, square_sum
-        sum_scores(block, g, theta, (code, shape), columns, False, scores[g], sums)
+        mean_scores(block, g, theta, (code, shape), columns, False, scores[g], mean_square)
         trace[:] = 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
             curvatures(code, shape, margin, kernels.outcome_column(block.tiles, t, width, 0), curvature)
             own = kernels.outcome_column(block.tiles, t, width, int(weighted))
             for lane in range(LANES):
-                there = t - block.starts[g] < block.counts[g, lane]
-                h = curvature[lane] / smoothness * (np.float64(own[lane]) if weighted else 1.0)
-                rows[t, lane] = h if there and h > 0.0 else 0.0
+                share = share_of(block.counts[g, lane], t - block.starts[g])
+                h = curvature[lane] / smoothness * (np.float64(own[lane]) if weighted else 1.0) * share
+                rows[t, lane] = h if share > 0.0 and h > 0.0 else 0.0
                 trace[lane] += rows[t, lane] * square[lane]
         square_scores(scores[g], square)
         for lane in range(LANES):
-            size = person_size(bound, norm_sum[lane], square_sum[lane])
+            size = person_size(bound, mean_square[lane])
             curved = trace[lane] / size / size
             steep = bound / size * math.sqrt(square[lane]) / lipschitz / size
             shorter, flatter = 1.0, 1.0
@@ -258,13 +256,12 @@ def person_score_factors(block: Any, theta: Floats, loss: Any, columns: Any, lim
     code, shape, (_, lipschitz) = loss
     bound, limit = limits
     scores, factors = out
-    norm_sum, square_sum, square = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    mean_square, square = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        sums = norm_sum, square_sum
-        sum_scores(block, g, theta, (code, shape), columns, False, scores[g], sums)
+        mean_scores(block, g, theta, (code, shape), columns, False, scores[g], mean_square)
         square_scores(scores[g], square)
         for lane in range(LANES):
-            size = person_size(bound, norm_sum[lane], square_sum[lane])
+            size = person_size(bound, mean_square[lane])
             wanted = limit / size * (bound / size) / lipschitz
             largest = limit / math.sqrt(square[lane])
             # Written so that a factor that is not a number becomes 0.

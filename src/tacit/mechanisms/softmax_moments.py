@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.kernel_compilation import compiled
 from tacit.losses.float_bits import MAGIC
-from tacit.mechanisms.person_kernels import TILES_AT_ONCE, person_size, square_scores, write_products
+from tacit.mechanisms.person_kernels import TILES_AT_ONCE, person_size, share_of, square_scores, write_products
 from tacit.mechanisms.softmax_gradient import class_margins, class_residuals
 from tacit.rows.storage import tiles
 from tacit.rows.storage.person_store import PersonBlock
@@ -57,11 +57,11 @@ def _add_scores(chance: Floats, own: Floats, tile: NDArray[Any], score: Floats) 
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _limit_pairs(joint: float, limits: Any, sums: tuple[Floats, Floats], trace: Floats, square: Floats) -> None:
+def _limit_pairs(joint: float, limits: Any, mean_square: Floats, trace: Floats, square: Floats) -> None:
     """Replace Σ h‖z‖² and ‖s‖² of persons by what their vectors and their score are multiplied by."""
-    (bound, limit), (norm_sum, square_sum) = limits, sums
+    bound, limit = limits
     for lane in range(LANES):
-        size = person_size(bound, norm_sum[lane], square_sum[lane])
+        size = person_size(bound, mean_square[lane])
         curved = trace[lane] / size / size
         steep = bound / size * math.sqrt(square[lane]) / size
         # What keeps curved²·k⁴ + steep⁴·k⁴ within the joint bound; 0 if that is no number.
@@ -78,7 +78,7 @@ def class_pair_factors(
 ) -> None:
     """Write factors of records (tile, class, class, lane), scores (group, entry, lane), factors of persons.
 
-    `theta` is (class, width). With w = (bound / size)² as in `person_size`, ω a record's own weight,
+    `theta` is (class, width). With w = (bound / size)² as in `person_size`, ω a record's own weight over k,
     h = 2ω‖diag p - p p'‖ and s = ω(p - e_y) / √2, the person's pair is T = w Σ h‖z‖² / bound² and
     a = w‖Σ s ⊗ z‖ / bound; both are shrunk where T² + a⁴ exceeds `joint`.
     """
@@ -86,25 +86,24 @@ def class_pair_factors(
     rows, scores, persons = out
     margins, chance = np.empty((classes, LANES), dtype=theta.dtype), np.empty((classes, LANES))
     nobody, square, own = np.full(LANES, -1.0), np.empty(LANES), np.empty(LANES)
-    norm_sum, square_sum, trace = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    mean_square, trace = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        norm_sum[:], square_sum[:], trace[:], scores[g] = 0.0, 0.0, 0.0, 0.0
+        mean_square[:], trace[:], scores[g] = 0.0, 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             tile = block.tiles[t]
             class_margins(tile, theta, margins)
             class_residuals(margins, nobody, chance)
             square_scores(tile[:width], square)
             for lane in range(LANES):
-                there = t - block.starts[g] < block.counts[g, lane]
+                share = share_of(block.counts[g, lane], t - block.starts[g])
                 weight = np.float64(tile[width + 1, lane]) if weighted else 1.0
                 # Stored weights lie in [0, 1]; any other counts as 0, and so does an empty slot.
-                own[lane] = weight if there and 0.0 <= weight <= 1.0 else 0.0
-                trace[lane] += _bend(chance, lane, own[lane], rows[t]) * (square[lane] if there else 0.0)
-                norm_sum[lane] += math.sqrt(square[lane]) if there else 0.0
-                square_sum[lane] += square[lane] if there else 0.0
+                own[lane] = weight * share if share > 0.0 and 0.0 <= weight <= 1.0 else 0.0
+                trace[lane] += _bend(chance, lane, own[lane], rows[t]) * (square[lane] if share > 0.0 else 0.0)
+                mean_square[lane] += square[lane] * share if share > 0.0 else 0.0
             _add_scores(chance, own, tile, scores[g])
         square_scores(scores[g], square)
-        _limit_pairs(joint, limits, (norm_sum, square_sum), trace, square)
+        _limit_pairs(joint, limits, mean_square, trace, square)
         persons[g] = square
         for t in range(block.starts[g], block.starts[g + 1]):
             rows[t] *= trace

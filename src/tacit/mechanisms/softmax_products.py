@@ -35,7 +35,8 @@ def rounded_theta(theta: NDArray[np.float64]) -> tuple[NDArray[np.float32], floa
     """(width, class) whole numbers with columns of norm at most THETA_NORM, and the unit of a product with rows."""
     largest = math.sqrt(float((theta**2).sum(axis=0).max()))
     target = THETA_NORM - math.sqrt(len(theta)) / 2 - 1
-    scale = target / largest if largest > 0.0 else 0.0
+    # Squares of numbers below 1e-154 vanish, and such coefficients move no margin.
+    scale = target / largest if largest > 1e-140 else 0.0
     return np.rint(theta * scale).astype(np.float32), (1 / (scale * ROW_NORM) if scale > 0.0 else 0.0)
 
 
@@ -60,11 +61,12 @@ def _residuals(
             chance[k] = chance[k] / total - (1.0 if labels[i] == k else 0.0)
             square += chance[k] * chance[k]
         scale = target / max(math.sqrt(square), clip)
-        size = np.int64(0)
+        # Sums of whole numbers in float64: exact below 2^53, never too small above, and NaN for what is no number.
+        size = 0.0
         for k in range(classes):
             value = np.rint(chance[k] * scale)
             out[i, k] = value
-            size += np.int64(value) * np.int64(value)
+            size += value * value
         # None is longer, but the bound rests on this check alone.
         if not size <= RESIDUAL_NORM * RESIDUAL_NORM:
             out[i] = 0.0

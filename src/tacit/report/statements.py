@@ -11,6 +11,7 @@ from typing import Any
 
 from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
+from tacit.certificate.search_certificate import SearchCertificate
 from tacit.contract.plan import ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain, quoted
@@ -97,7 +98,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     }
 
 
-def promise(certificate: Certificate) -> str:
+def promise(certificate: Certificate | SearchCertificate) -> str:
     """What the certificate promises, for a reader who has never heard of epsilon, and if what."""
     document = certificate.parsed
     if not document["private"]:
@@ -124,7 +125,7 @@ def _factor(epsilon: float) -> str:
     return f"e^{rounded(epsilon, 4, ROUND_CEILING)}" if large else rounded(math.exp(epsilon), 3, ROUND_CEILING)
 
 
-def premises(certificate: Certificate) -> tuple[str, ...]:
+def premises(certificate: Certificate | SearchCertificate) -> tuple[str, ...]:
     """Say on which assumed and declared facts the guarantee rests; nothing where there are none."""
     facts, unit = certificate.parsed["public"], quoted(certificate.parsed["unit"])
     assumed = [_premise(fact, unit) for fact in facts if fact["source"] == "assumed"]
@@ -150,10 +151,14 @@ def _premise(fact: Mapping[str, Any], unit: str) -> str:
     return f"{said} is public"
 
 
-def certificate_table(certificate: Certificate) -> Table:
-    """Events of a certificate: what was asked, how often, and the noise over the sensitivity."""
+def certificate_table(certificate: Certificate | SearchCertificate) -> Table:
+    """Events of a certificate: what was asked, how often, and the noise over the sensitivity.
+
+    Of a search, those of the winner's trial, and of its refit.
+    """
+    parts = ("trial_fit", "trial_score", "refit") if isinstance(certificate, SearchCertificate) else ("events",)
     rows = []
-    for entry in certificate.parsed["events"]:
+    for entry in (entry for part in parts for entry in certificate.parsed[part]):
         multiplier = "none" if entry["event"] is None else noise_multiplier(entry["sensitivity"], entry["noise"])
         rows.append((quoted(entry["label"]), str(entry["times"]), multiplier))
     return Table(("event", "times", "noise / sensitivity"), tuple(rows))

@@ -49,7 +49,7 @@ class AdaptiveRidge(CoefficientSolver):
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for both moments, and solve the ridge equations."""
-        bound = plan.design.unit_norm
+        bound = plan.design.row_norm
         gram = gate.ask(SecondMoments(bound))
         # At zero the squared loss has the slope -y, and prepared responses lie in [-1, 1].
         cross = gate.ask(GradientSum(np.zeros(plan.design.width), bound, loss=plan.loss))

@@ -3,7 +3,8 @@
     m = noisy mean;   C = noisy channel second moments of x - m, pooled over positions;   W = V_k' / √(e + ridge)
     V ← momentum·V + g,   θ ← θ - step_size·(g + momentum·V),   g = Σ clip(gradient) / (n·clip), noised
 
-The top eigenvectors V_k of C are kept. The result is the mean of the last iterates. All numbers are public constants.
+The top eigenvectors V_k of C are kept; a recipe may add |R W (x - m)|, with R a fixed rotation. The result is the
+mean of the last iterates. All numbers are public constants.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -27,6 +27,7 @@ from tacit.design.response import Classes
 from tacit.errors import SettingError
 from tacit.solvers.image_recipes import STUDY, ImageRecipe
 from tacit.solvers.solver import PublicFacts, assembled
+from tacit.solvers.spectrum import whitening
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,10 @@ class ChannelDescent:
         for place, group in enumerate(recipe.groups):
             mean = (gate.ask(GroupSum(place)).value / plan.count).reshape(shapes[place])
             moments = gate.ask(ChannelMoments(place, mean, ends[place], group.clip)).value / plan.count
-            found.append(GroupMap(mean, whitening(moments, ends[place], group.kept, recipe.ridge), group.weight))
+            matrix = whitening(moments, ends[place], group.kept, recipe.ridge)
+            if recipe.turned:
+                matrix = np.concatenate([matrix, rotation(group.kept) @ matrix])
+            found.append(GroupMap(mean, matrix, group.weight, group.kept))
         channel_map = ChannelMap(tuple(found), recipe.absolute, recipe.constant)
         return Solution(self._descend(gate, plan, channel_map), channel_map=channel_map)
 
@@ -69,24 +73,21 @@ class ChannelDescent:
         return np.asarray(total / (self.iterations - first))
 
 
-def whitening(moments: Floats, ends: tuple[int, ...], kept: int, ridge: float) -> Floats:
-    """(kept, channel): the top eigenvectors of the blocks, each over the root of its eigenvalue plus a ridge."""
-    values, vectors = [], []
-    for first, last in pairwise(ends):
-        found, directions = np.linalg.eigh(moments[first:last, first:last])
-        values.append(np.maximum(found, 0.0))
-        vectors.append(np.pad(directions, ((first, len(moments) - last), (0, 0))))
-    spectrum, basis = np.concatenate(values), np.concatenate(vectors, axis=1)
-    top = np.argsort(-spectrum, kind="stable")[:kept]
-    least = max(ridge * float(spectrum.mean()), 1e-12)
-    return np.ascontiguousarray((basis[:, top] / np.sqrt(spectrum[top] + least)).T)
+def rotation(size: int) -> Floats:
+    """A fixed orthogonal matrix without small or large entries: cosines, after changes of sign."""
+    place = np.arange(size)
+    cosines = np.cos(math.pi * (place + 0.5) * place[:, None] / size) * math.sqrt(2 / size)
+    cosines[0] /= math.sqrt(2)
+    # The highest of 32 bits of a multiple of an odd number: as good as random.
+    return np.asarray(cosines * np.where(place * 2_654_435_761 % 2**32 >= 2**31, -1.0, 1.0))
 
 
 def image_design(recipe: ImageRecipe) -> Design:
     """A coefficient for every number of a mapped row; the constant is the last of them."""
     shapes = recipe.features.shapes(recipe.pixels, recipe.colours)
     count = sum(group.kept * shape[1] for group, shape in zip(recipe.groups, shapes, strict=True))
-    names = [f"z{j}" for j in range(count * (1 + recipe.absolute))] + ["constant"]
+    times = 1 + recipe.absolute * (1 + recipe.turned)
+    names = [f"z{j}" for j in range(count * times)] + ["constant"]
     columns = tuple(Column(name, (), -1.0, 1.0, 0.0, 1.0) for name in names)
     return Design(columns, Classes.of("class", range(recipe.classes)), 1.0, intercept=False)
 

@@ -95,8 +95,8 @@ def _inverse_mean_weight(plan: Plan) -> float:
 
 
 def gradient_bound(plan: Plan) -> float:
-    """Bound on a unit's gradient in prepared coordinates, from row norm, rows and slope alone."""
-    return plan.design.unit_norm * slope_bound(plan.loss, plan.count * plan.design.unit_rows)
+    """Bound on a unit's gradient in prepared coordinates, from row norm and slope alone."""
+    return plan.design.row_norm * slope_bound(plan.loss, plan.count)
 
 
 def slope_bound(loss: Loss, rows: float) -> float:

@@ -53,7 +53,7 @@ class SecondMomentMatrix:
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the second moments, and divide by their share of the records."""
-        bound = plan.design.unit_norm
+        bound = plan.design.row_norm
         if self.whitening is None:
             return _solution(gate.ask(SecondMoments(bound)).value / plan.count, plan, weighted=False)
         found = whiten(gate, plan, self.whitening)

@@ -105,7 +105,7 @@ def _newton(
 ) -> Vector:
     gradient = gradient_at(theta)
     for _ in range(NEWTON_STEPS):
-        query = SecondMoments(plan.design.unit_norm, None, theta, Weights.CURVATURE, plan.loss)
+        query = SecondMoments(plan.design.row_norm, None, theta, Weights.CURVATURE, plan.loss)
         curvature = gate.ask(query).value * plan.loss.smoothness / plan.count + ridge.curvature()
         step = -np.asarray(np.linalg.lstsq(curvature, gradient, rcond=SINGULAR)[0])
         descent = float(gradient @ step)
@@ -157,7 +157,7 @@ def _quasi_newton(
     def slope(flat: Vector) -> Vector:
         return gradient_at(flat.reshape(shape)).ravel()
 
-    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
+    moments = gate.ask(SecondMoments(plan.design.row_norm)).value / plan.count
     # Without a known smoothness the metric is a start like any other.
     smoothness = plan.loss.smoothness if math.isfinite(plan.loss.smoothness) else 1.0
     majoriser = smoothness * moments + ridge.curvature()
@@ -228,7 +228,7 @@ def _projected_descent(gate: Gate, plan: Plan) -> Vector:
     In coordinates where the exact second moments are the identity the loss is as smooth as its
     curvature bound says. Momentum starts anew whenever it points uphill.
     """
-    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
+    moments = gate.ask(SecondMoments(plan.design.row_norm)).value / plan.count
     spectrum = Spectrum.of(moments)
     floor = 1e-9 * max(float(spectrum.values.max()), 1e-300)
     scales = np.sqrt(np.maximum(spectrum.values, floor))

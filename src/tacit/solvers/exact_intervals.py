@@ -70,11 +70,11 @@ def close_rows(gate: Gate, plan: Plan) -> tuple[Matrix, float]:
     columns = tuple(range(len(design.columns)))
     centers, scales = np.zeros(design.width + 1), np.ones(design.width + 1)
     if design.intercept:
-        moments = gate.ask(SecondMoments(design.unit_norm)).value
+        moments = gate.ask(SecondMoments(design.row_norm)).value
         centers[: len(columns)] = moments[-1, :-1] / max(moments[-1, -1], 1.0)
     if columns:
         scales[: len(columns)] = _column_scales(gate, columns, centers[: len(columns)])
-    return linear_map(plan, centers, scales), design.unit_rows * math.sqrt(design.width)
+    return linear_map(plan, centers, scales), math.sqrt(design.width)
 
 
 def _column_scales(gate: Gate, columns: tuple[int, ...], centers: Vector) -> Vector:

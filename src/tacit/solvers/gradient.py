@@ -95,11 +95,11 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if facts.penalty.radius is not None:
         largest = max((column.scale for column in design.columns), default=1.0)
         radius = math.hypot(facts.penalty.radius * largest, radius)
-    slope = slope_bound(facts.loss, facts.records * design.unit_rows)
-    bound = design.unit_norm * slope
+    slope = slope_bound(facts.loss, facts.records)
+    bound = row_norm * slope
     clip = bound if options.clip is None else options.clip
     noise, width = facts.sensitivity * clip / (facts.records * math.sqrt(allowed)), design.width
-    smoothness = row_norm**2 * design.unit_rows * facts.loss.smoothness
+    smoothness = row_norm**2 * facts.loss.smoothness
     # Nothing is counted here.
     passes = facts.passes_allowed(options) + facts.counts
     if math.isfinite(smoothness):

@@ -33,7 +33,8 @@ class ImageRecipe:
     """Shape of the images, their features, private whitening, and descent.
 
     `iterations` are those at μ = 1. `ridge` is added to eigenvalues, as a share of their mean. `constant` is the entry
-    that carries the intercepts. Clips, norms and steps are for rows of norm 1.
+    that carries the intercepts. With `absolute` |z| is appended, with `turned` also |R z|. Clips, norms and steps are
+    for rows of norm 1.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ImageRecipe:
     ridge: float = 1.5
     constant: float = 0.1
     absolute: bool = True
+    turned: bool = False
     classes: int = 10
 
     def steps(self, mu: float) -> int:
@@ -86,6 +88,8 @@ RECIPES: Mapping[str, ImageRecipe] = MappingProxyType(
             FeatureMap(coarse=True, flips=True),
             (Group(100, 0.045, 1.0, 0.005, 0.018), Group(120, 0.035, 0.6, 0.002, 0.013)),
             iterations=95.0,
+            # On 5,000 held-out training images, one run each: +0.7% at ε = 7.53, +0.2% at ε = 3. Untried on grey ones.
+            turned=True,
         ),
     }
 )

@@ -54,15 +54,15 @@ class Mean:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the second moments, if planned, and for the sum."""
         if self.whitening is None:
-            return mean_in(gate, plan, Coordinates(None, 1.0), plan.design.unit_norm)
+            return mean_in(gate, plan, Coordinates(None, 1.0), plan.design.row_norm)
         coordinates = whiten(gate, plan, self.whitening)
         return mean_in(gate, plan, coordinates, self.clip_factor * math.sqrt(coordinates.dimension))
 
 
 def exact_mean(gate: Gate, plan: Plan) -> Solution:
     """Return mean and second moments without noise (ε = ∞)."""
-    moments = gate.ask(SecondMoments(plan.design.unit_norm)).value / plan.count
-    return mean_in(gate, plan, Coordinates(None, 1.0, moments), plan.design.unit_norm)
+    moments = gate.ask(SecondMoments(plan.design.row_norm)).value / plan.count
+    return mean_in(gate, plan, Coordinates(None, 1.0, moments), plan.design.row_norm)
 
 
 def mean_in(gate: Gate, plan: Plan, coordinates: Coordinates, clip: float) -> Solution:

@@ -336,7 +336,9 @@ class Whitening:
     """Second moments as coordinates."""
 
     study: ClassVar[str] = DERIVED
-    unit_rows: float = rule(0.25, "power of a unit's most rows in the first bound: √ of both ends")
+    unit_rows: float = rule(
+        0.25, "power of a unit's most rows by which clips fall: a mean of k rows has norm 1 to k^-½"
+    )
     late: int = rule(2, "queries after which the late ridge applies")
 
 
@@ -355,7 +357,6 @@ class Stochastic:
     first_steps: float = rule(1 / 3, "share of the steps of a number's first stage")
     mean_share: Fraction = rule(Fraction(2, 100), "for the mean of a response")
     size_share: Fraction = rule(Fraction(2, 100), "for each mean size of residuals")
-    first_size: float = rule(0.5, "assumed mean size of a response around its middle, in half ranges")
 
 
 TABLES, WARNINGS, COUNTING, BOUNDS = Tables(), Warnings(), Counting(), Bounds()

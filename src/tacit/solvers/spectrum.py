@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,3 +41,16 @@ class Spectrum:
 def noise_norm(noise: float, width: int, times: float = 1.0) -> float:
     """Return times·√(2d)·s: about the spectral norm of symmetric noise of deviation s."""
     return times * noise * math.sqrt(2 * width)
+
+
+def whitening(moments: Matrix, ends: Sequence[int], kept: int, ridge: float) -> Matrix:
+    """(kept, channel): the top eigenvectors of the blocks between `ends`, each over √(eigenvalue + ridge·mean)."""
+    values, vectors = [], []
+    for first, last in pairwise(ends):
+        found, directions = np.linalg.eigh(moments[first:last, first:last])
+        values.append(np.maximum(found, 0.0))
+        vectors.append(np.pad(directions, ((first, len(moments) - last), (0, 0))))
+    spectrum, basis = np.concatenate(values), np.concatenate(vectors, axis=1)
+    top = np.argsort(-spectrum, kind="stable")[:kept]
+    least = max(ridge * float(spectrum.mean()), 1e-12)
+    return np.ascontiguousarray((basis[:, top] / np.sqrt(spectrum[top] + least)).T)

@@ -110,13 +110,13 @@ class Stochastic:
 
 
 def _start(gate: Gate, plan: Plan) -> ResponseLocation:
-    """Mean of the response, and an assumed mean size of what lies around it."""
+    """Mean of the response, and what its size cannot pass: the rate's for counts, else the whole range."""
     low, high = response_ends(plan)
     mean = low + (high - low) * float(ask_mean(gate, plan, low, high).value[0]) / plan.count
     if plan.design.response.kind == Count.kind:
         mean = between(mean, (high - low) / RESPONSE.mean_floor, high)
         return ResponseLocation(mean, max(RESPONSE.least_size, STAGED.rate_size * math.sqrt(mean)), mean)
-    return ResponseLocation(between(mean, low, high), STOCHASTIC.first_size * (high - low) / 2)
+    return ResponseLocation(between(mean, low, high), high - low)
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
@@ -135,7 +135,7 @@ def _own_clip(facts: PublicFacts, options: SolverOptions, allowed: Fraction, cli
     step = price_steps(facts, batches, steps, (), allowed)
     size = float(batches.rate) * facts.records
     spread = clip * math.hypot(step.noise / size, 1 / math.sqrt(size * facts.coordinates))
-    smoothness = design.row_norm**2 * design.unit_rows * facts.loss.smoothness
+    smoothness = design.row_norm**2 * facts.loss.smoothness
     time = best_time(spread / math.sqrt(steps), facts.coordinates, DESCENT.radius / design.row_norm)
     length = options.step_size or min(time / steps, 1 / smoothness)
     descent = Descent(steps, length, 0.0, None, options.output or "tail")

@@ -106,6 +106,7 @@ class WhitenedGradient(CoefficientSolver):
         """Working coefficients after descent; curvatures are 1 / `flatness` of the usual ones."""
         descent = counted(plan, descent) if self.follows_count else descent
         clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
+        clip *= plan.design.unit_rows**-WHITENING.unit_rows
         descent = shortened(plan, descent, coordinates, clip, self.margin_variance, flatness)
         begin = None if start is None else coordinates.working(start)
         return descend(gate, plan, descent, coordinates, begin, clip, plan.loss)[0]
@@ -120,7 +121,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
     found = Coordinates(standards, float(width))
     for number in range(whitening.queries):
         first = number == 0 and standards is None
-        bound = plan.design.row_norm * plan.design.unit_rows**WHITENING.unit_rows
+        bound = plan.design.row_norm
         if not first:
             bound = whitening.row_factor * math.sqrt(found.dimension)
         one_in = 1 if first else whitening.one_in

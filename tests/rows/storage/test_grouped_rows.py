@@ -99,6 +99,22 @@ def test_a_record_of_zeros_has_the_constant_alone_and_far_means_are_no_fault() -
     assert np.isfinite(map_rows(zero, ChannelMap(far))).all()
 
 
+@pytest.mark.parametrize("entry", [ROW_NORM + 1, 2.0**32, -(2.0**33), 2.0**100, np.inf, np.nan])
+def test_a_row_that_is_too_long_or_no_number_becomes_zero(entry: float) -> None:
+    """The squares of 2^32 and of NaN wrap to 0 in 64-bit integers, which would pass for a bound."""
+    rows = np.ones((2, 3), dtype=np.float32)
+    rows[0, 1] = entry
+    grouped_rows._require_norm(rows)
+    assert (rows == [[0, 0, 0], [1, 1, 1]]).all()
+
+
+def test_a_whitening_whose_squares_vanish_does_not_outgrow_its_norm() -> None:
+    whitening = np.full((2, 9), 1.5e-162)
+    whitening[0, 0] = 1.6e-162
+    plan = grouped_rows._whole_numbers(GroupMap(np.zeros((9, 1)), whitening), absolute=False)
+    assert ((plan.matrix.astype(np.float64) ** 2).sum(axis=1) <= grouped_rows.MAP_NORM**2).all()
+
+
 def test_blocks_know_their_largest_column() -> None:
     rows = GroupedRows.admit(rows_of(600), RNG.integers(0, 3, 600), 3)
     found = mapped(rows, map_of())

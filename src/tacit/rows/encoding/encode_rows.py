@@ -52,7 +52,7 @@ class FeatureReader:
 
     @classmethod
     def of(cls, design: Design) -> FeatureReader:
-        """Work out the columns a design needs, and refuse factors that need more than it says."""
+        """Work out the columns a design needs."""
         if design.feature_map is not None:
             names = tuple(column.name for column in design.inputs)
             return cls(design, names, {}, {}, None, FeatureMapper.of(design))
@@ -61,7 +61,6 @@ class FeatureReader:
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
             name = factor.column
-            factors.require_declared(factor, design.levels, design.cells)
             if isinstance(factor, Indicator | LevelCode):
                 if name not in codes:
                     codes[name] = {normal_form(level): code for code, level in enumerate(design.levels[name])}
@@ -176,7 +175,7 @@ class RecordEncoder:
 
     @classmethod
     def of(cls, design: Design, *, strict: bool = False) -> RecordEncoder:
-        """Work out the columns a design needs, and refuse factors that need more than it says."""
+        """Work out the columns a design needs."""
         return cls(design, FeatureReader.of(design), OutcomeEncoder.of(design), strict)
 
     @property

@@ -50,6 +50,11 @@ def open_source(
     return table if separate is None and not given else _attach(table, separate, given)
 
 
+def open_columns(columns: Mapping[str, NDArray[Any]]) -> Source:
+    """Source of simulated columns by name: numbers, or labels as text."""
+    return FrameSource.of(nw.from_dict(dict(columns), backend="pyarrow"), None, 0)
+
+
 def _open_file(path: Path, response: str | None, separate: object, fewest: int) -> Source:
     if separate is not None:
         raise DataError("The response of a file is one of its columns; give the column's name.")

@@ -108,6 +108,10 @@ def summed(shape: tuple[int, ...], blocks: list[slice], add: Callable[[slice, In
 def in_threads(worker: Callable[[list[slice]], Any], blocks: list[slice]) -> Iterator[Any]:
     """Results of each thread's share of the blocks; BLAS itself uses one thread."""
     threads = max(1, min(thread_count(), len(blocks)))
+    if threads == 1:
+        with _blas().limit(limits=1, user_api="blas"):
+            yield worker(blocks)
+        return
     shares = [blocks[first::threads] for first in range(threads)]
     with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         yield from pool.map(worker, shares)
@@ -131,7 +135,8 @@ class _GroupPlan(NamedTuple):
 
 def _whole_numbers(group: GroupMap, *, absolute: bool) -> _GroupPlan:
     centre = np.clip(np.rint(group.mean * UNIT), -(1 << 15), 1 << 15).astype(np.float32)
-    norms = np.maximum(np.sqrt((group.whitening**2).sum(axis=1)), 1e-300)
+    # Squares of numbers below 1e-154 vanish: their norm would come out too small, and the row too long.
+    norms = np.maximum(np.sqrt((group.whitening**2).sum(axis=1)), 1e-140)
     # Rounding moves a row of the matrix by at most half the root of its length.
     target = MAP_NORM - math.sqrt(len(group.mean)) / 2 - 1
     matrix = np.rint(group.whitening / norms[:, None] * target).astype(np.float32)
@@ -228,10 +233,11 @@ def _write(images: Mapped, factors: NDArray[np.float64], kept: int, absolute: bo
 def _require_norm(rows: Mapped) -> None:
     """Set rows above ROW_NORM to zero: none is, but the bound rests on this check alone."""
     for i in range(rows.shape[0]):
-        square = np.int64(0)
+        # Whole numbers: exact below 2^53, and never too small above. What is no number is not below the bound.
+        square = 0.0
         for j in range(rows.shape[1]):
-            square += np.int64(rows[i, j]) * np.int64(rows[i, j])
-        if square > ROW_NORM * ROW_NORM:
+            square += np.float64(rows[i, j]) * np.float64(rows[i, j])
+        if not square <= ROW_NORM * ROW_NORM:
             rows[i] = 0.0
 
 

@@ -59,3 +59,11 @@ def test_other_families_are_planned_as_they_are_fitted(clinic: Path, command: Co
         event["label"] for event in fitted["certificate"]["events"]
     ]
     assert command("plan", *PLAN[1:], "--n", 800, "--epsilon", 1, "--family", "normal").code == 2
+
+
+def test_a_target_is_answered_before_anything_is_spent(clinic: Path, command: Command) -> None:
+    settings = ("--n", 20_000, "--epsilon", 1, "--target", "half-width=0.12", "--term", "C(ward)[T.surgery]", "--json")
+    target = command(*PLAN, *settings).document["target"]
+    assert target["met"] is False
+    assert target["least"]["n"] > 20_000
+    assert command(*PLAN, "--n", 300, "--epsilon", 1, "--target", "half-width=0.01").code == 2

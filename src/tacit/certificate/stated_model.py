@@ -1,0 +1,113 @@
+"""What a certificate states of its model, and prices that do not fit it.
+
+Some prices rest on more than the relation: the signs of a loss's slope, the number of classes, the number of records
+that batches are drawn from, the number of coordinates. Each is compared with what the document says of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.contract.batches import BatchPrice, Sampling
+from tacit.contract.query import QueryKind
+from tacit.contract.sensitivity import AnyPrice, LaplacePrice, PerturbedPrice, is_price_of
+from tacit.design.feature_map import FeatureMap
+from tacit.documents.canonical_json import require
+from tacit.documents.dataclass_json import from_plain
+from tacit.losses import classification, regression
+from tacit.losses.loss import Loss
+
+MINIMA = frozenset({QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM})
+_CURVED = frozenset({QueryKind.SANDWICH, QueryKind.DIRECTION, *MINIMA})
+"""Answers whose bound rests on that of a curvature."""
+_MINIMISED: Mapping[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        classification.LOGISTIC,
+        classification.SOFTMAX,
+        classification.hinge(),
+        regression.huber(1.0),
+        regression.pinball(0.5),
+    )
+}
+"""Losses whose minima have a proof; their shapes play no part in a price."""
+_OF_FAMILY: Mapping[str, frozenset[str]] = {
+    "binomial": frozenset({"logistic", "huberised-hinge"}),
+    "multinomial": frozenset({"softmax"}),
+    "gaussian": frozenset({"huber", "squared"}),
+    "huber": frozenset({"huber"}),
+    "quantile": frozenset({"pinball"}),
+}
+"""Which of them a family minimises."""
+_OWN = "own: "
+_PERSONS = frozenset({"max_rows_per_unit", "number of units", "unit"})
+"""Facts of tables in which a person has several records."""
+
+
+@dataclass(frozen=True)
+class StatedModel:
+    """Loss, number of records and public facts, as a document states them."""
+
+    loss: str
+    records: int
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> StatedModel:
+        """Read what a document states; a fact that is stated twice could be either."""
+        names = [fact["name"] for fact in document["public"]]
+        once = all(names.count(name) <= 1 for name in ("classes", "columns", "feature_map"))
+        require(once, "classes, columns or feature map are stated twice")
+        facts = {fact["name"]: fact["value"] for fact in document["public"]}
+        return cls(document["loss"], document["records"]["value"], facts)
+
+    def require_price(self, kind: QueryKind, price: AnyPrice, place: str) -> None:
+        """Refuse a price that is not one of this model's."""
+        require(
+            not (kind in _CURVED and self.loss.startswith(_OWN)),
+            f"{place}: no {kind} is priced for an own loss, whose curvature nothing bounds",
+        )
+        if kind in MINIMA:
+            # Output perturbation of least squares minimises Huber's loss, quadratic within the response's bounds.
+            squared = kind is QueryKind.NOISY_MINIMUM and self.loss == regression.SQUARED.name
+            require(
+                squared or self.loss in _MINIMISED,
+                f"{place}: there is no proof for a {kind} of the loss that is stated",
+            )
+            plain = not _PERSONS & set(self.facts)
+            require(plain, f"{place}: a {kind} is for plain records, and persons with several are stated")
+        if isinstance(price, PerturbedPrice):
+            loss = _MINIMISED[self.loss]
+            fits = is_price_of(price, loss, self._classes(place) if loss is classification.SOFTMAX else 1)
+            require(fits, f"{place}: signs or classes of the price are not those of the {self.loss} loss")
+        if isinstance(price, BatchPrice) and price.batches.sampling is not Sampling.POISSON:
+            same = price.batches.population == self.records
+            require(same, f"{place}: batches are drawn from another number of records than is stated")
+        if isinstance(price, LaplacePrice):
+            require(price.width == self._coordinates(place), f"{place}: sensitivity.width is not that of the columns")
+
+    def _classes(self, place: str) -> int:
+        classes = self.facts.get("classes")
+        require(isinstance(classes, list), f"{place}: the classes, on which its price rests, are not stated")
+        return len(classes)  # type: ignore[arg-type]
+
+    def _coordinates(self, place: str) -> int:
+        """Numbers of a prepared row, its constant included."""
+        columns, feature_map = self.facts.get("columns"), self.facts.get("feature_map")
+        require(isinstance(columns, list), f"{place}: the columns, on which its price rests, are not stated")
+        count = len(columns)  # type: ignore[arg-type]
+        if feature_map is not None:
+            mapped: FeatureMap = from_plain(FeatureMap, feature_map, f"{place}: the feature map")  # type: ignore[arg-type]
+            count = mapped.outputs(count)
+        return count + 1
+
+
+def require_family(document: Mapping[str, Any], family: str, classes: int) -> None:
+    """Refuse a certificate whose prices are of another loss, or number of classes, than the fit that it is for."""
+    if any(entry["query"] in MINIMA for entry in document["events"]):
+        stated = StatedModel.of(document)
+        require(stated.loss in _OF_FAMILY.get(family, ()), f"the certificate is of a loss that no {family} fit has")
+        many = stated.loss == classification.SOFTMAX.name and len(stated.facts.get("classes", ())) != classes
+        require(not many, "the certificate is of another number of classes than the fit")

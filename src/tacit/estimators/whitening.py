@@ -1,0 +1,115 @@
+"""Private whitening of features: a step of its own, with a price, before any estimator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.certificate.certificate import Certificate
+from tacit.design.design import Design
+from tacit.design.response import Response
+from tacit.documents.canonical_json import plain
+from tacit.errors import SettingError
+from tacit.estimators.covariance import Covariance
+from tacit.estimators.parameters import estimator
+from tacit.solvers.spectrum import whitening
+from tacit.validate import is_whole, positive, whole
+
+
+@estimator
+class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covariance):
+    """Features in coordinates in which their covariance is near the identity, under differential privacy.
+
+    u = (x - centre) / scale maps the bounds to [-1, 1]. With a noisy mean m and a noisy covariance V diag(e) V' of u
+
+        z = W (u - m),   W = diag(1 / √(e + ridge·mean e)) V',   shrunk to norm R = reach·√components, over R
+
+    Rows z have norm at most 1. An estimator after it takes `bounds=(-1, 1), row_norm=1`.
+
+    Guarantee
+    ---------
+    - `transform` is a function of one record and of what `fit` released: it costs nothing more, and a neighbouring
+      table has neighbouring features, under every relation. So a fit on them composes with this one.
+    - A transformed row has norm at most 1, up to the rounding of its floats.
+
+    Parameters
+    ----------
+    components
+        How many directions are kept, those with the most variance; None keeps all.
+    ridge
+        Added to every eigenvalue, as a share of their mean: directions that are noise are not blown up.
+    reach
+        Rows are shrunk to `reach` root mean squares of a whitened row.
+    blocks
+        Sizes of consecutive blocks of columns that are whitened apart, such as channels; None is one block.
+
+    Attributes
+    ----------
+    whitening_
+        W: (components, d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(20_000, 2))
+    >>> X = np.column_stack([x[:, 0], x[:, 0] + 0.2 * x[:, 1]])
+    >>> z = PrivateWhitener(epsilon=1.0, bounds=(-5, 5), ridge=0.01).fit_transform(X)
+    >>> bool(abs(np.corrcoef(z.T)[0, 1]) < 0.1)
+    True
+    """
+
+    components: int | None = None
+    ridge: float = 0.1
+    reach: float = 3.0
+    blocks: Sequence[int] | None = None
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Whiten records, each on its own."""
+        check_is_fitted(self)
+        values = validate_data(self, X, reset=False, dtype=np.float64)
+        design = self.plan_.design
+        lower, upper, centre, scale = np.array([(it.lower, it.upper, it.center, it.scale) for it in design.columns]).T
+        rows = _shrunk((np.clip(values, lower, upper) - centre) / scale, design.feature_norm)
+        radius = self.reach * math.sqrt(len(self.whitening_))
+        return _shrunk((rows - self.release_.theta[: len(centre)]) @ self.whitening_.T, radius) / radius
+
+    def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
+        positive("ridge", self.ridge)
+        positive("reach", self.reach)
+        if self.components is not None:
+            whole("components", self.components, 1, len(names))
+        if self.blocks is not None and not (
+            all(is_whole(size, 1) for size in self.blocks) and sum(self.blocks) == len(names)
+        ):
+            raise SettingError(f"blocks must be whole numbers above 0 that add up to the {len(names)} columns.")
+        if sparse:
+            raise SettingError("Whitened rows are dense: give a dense matrix.")
+        return super()._design(names, response, columns=columns, sparse=sparse)
+
+    def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
+        super()._store(coefficients, design)
+        scale = np.array([column.scale for column in design.columns])
+        covariance = self.covariance_ / np.outer(scale, scale)
+        ends = [0, *accumulate(self.blocks or [len(scale)])]
+        self.whitening_ = whitening(covariance, ends, self.components or len(scale), self.ridge)
+        self._n_features_out = len(self.whitening_)
+
+    @cached_property
+    def certificate_(self) -> Certificate:
+        """What was guaranteed, and why it is true; it covers mean and whitening."""
+        mean = self.release_.theta[: len(self.plan_.design.columns)]
+        covered = {"mean": mean, "whitening": self.whitening_, "design": self.plan_.design.to_json()}
+        return Certificate.issue(self.release_, covered={name: plain(part) for name, part in covered.items()})
+
+
+def _shrunk(rows: NDArray[np.float64], longest: float) -> NDArray[np.float64]:
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(rows * np.minimum(1.0, longest / np.maximum(norms, 1e-300))[:, None])

@@ -1,0 +1,28 @@
+"""`tacit.plan`: a formula and a schema in, a study out; no table."""
+
+import pytest
+
+import tacit
+from tacit.errors import SettingError
+from tacit.planning.clinic import CLINIC_SCHEMA
+
+SCHEMA = tacit.Schema.parse(CLINIC_SCHEMA)
+
+
+def test_every_family_is_forecast() -> None:
+    for formula, family in (
+        ("readmit ~ age + C(ward)", "binomial"),
+        ("bmi ~ age", "gaussian"),
+        ("bmi ~ age", "huber"),
+        ("visits ~ age", "poisson"),
+        ("ward ~ age", "multinomial"),
+    ):
+        study = tacit.plan(formula, SCHEMA, n=20_000, family=family, epsilon=2.0)
+        found = tacit.forecast(study.plan, runs=3)
+        assert found.excess_loss > 0
+        assert len(found.terms) == len(study.plan.design.terms)
+
+
+def test_a_missing_number_of_records_is_refused() -> None:
+    with pytest.raises(SettingError, match="number of records"):
+        tacit.plan("readmit ~ age", SCHEMA, epsilon=1.0)

@@ -1,0 +1,38 @@
+"""Surrogates obey the public facts and have the moments that they are given."""
+
+import numpy as np
+
+import tacit
+from tacit import Assumptions, LinearRegression, LogisticRegression
+from tacit.formula.formula import design_from_formula
+from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
+from tacit.planning.surrogate import Surrogate
+
+
+def test_rows_obey_the_bounds_of_a_formula() -> None:
+    design = design_from_formula(CLINIC_FORMULA, tacit.Schema.parse(CLINIC_SCHEMA), family="binomial")
+    found = Surrogate.simulated(design)
+    assert np.linalg.norm(found.rows, axis=1).max() <= design.row_norm * (1 + 1e-12)
+    assert found.rows.shape[1] == design.width
+    assert set(found.response) == {0.0, 1.0}
+    again = Surrogate.simulated(design)
+    assert np.array_equal(found.rows, again.rows)
+    assert np.array_equal(found.response, again.response)
+
+
+def test_labels_have_their_share() -> None:
+    design = LogisticRegression(epsilon=1.0, bounds=(0, 1), classes=(0, 1)).plan(1000, 3).design
+    # 2000 labels: a mean 0.06 off has a probability below 1e-6.
+    assert abs(Surrogate.simulated(design, Assumptions(share=0.1)).response.mean() - 0.1) < 0.06
+
+
+def test_given_moments_are_those_of_the_rows() -> None:
+    generator = np.random.default_rng(2)
+    X = np.clip(generator.normal(0.5, 0.1, (4000, 2)) @ np.array([[1.0, 0.5], [0.0, 0.5]]), 0, 1)
+    y = X @ [1.0, -1.0] + 0.1 * generator.standard_normal(4000)
+    table = np.column_stack([np.ones(4000), X, y])
+    design = LinearRegression(epsilon=1.0, bounds=(0, 1), y_bounds=(-2, 2)).plan(4000, 2).design
+    found = Surrogate.simulated(design, Assumptions(moments=table.T @ table / 4000))
+    features = found.rows[:, :2] / 2 + 0.5
+    np.testing.assert_allclose(features.mean(axis=0), X.mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(np.cov(features.T), np.cov(X.T), atol=0.003)
