@@ -24,7 +24,7 @@ from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.person_kernels import mean_scores, person_size, square_scores
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
-from tacit.rows.storage.tiles import LANES, Floats, Integers, dense_tiles, outcome_tiles, tile_parts
+from tacit.rows.storage.tiles import LANES, Floats, Integers, outcome_tiles, written_out
 
 TILES_AT_ONCE = 32
 Ends = tuple[float, float, float, float, float]
@@ -238,9 +238,9 @@ def column_counts(layout: Layout, query: ColumnCounts, bound: int) -> BlockSum:
         if layout.grouped:
             add_person_counts(block, (columns, lower, upper), width, weighted, bound, total)
         elif features:
-            # Zeros that are not stored count too: sparse records are written out a few at a time.
-            for part in tile_parts(block, TILES_AT_ONCE):
-                add_counts(dense_tiles(part, width), (columns, lower, upper), width, weighted, bound, total)
+            # Zeros that are not stored count too.
+            for tiles in written_out(block, TILES_AT_ONCE, width):
+                add_counts(tiles, (columns, lower, upper), width, weighted, bound, total)
         else:
             tiles, first = outcome_tiles(block, width)
             add_counts(tiles, (columns - width + first, lower, upper), first, weighted, bound, total)

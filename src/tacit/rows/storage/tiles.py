@@ -72,6 +72,12 @@ def tile_parts(block: Any, tiles: int) -> Iterator[Any]:
         yield block[first:stop] if isinstance(block, np.ndarray) else block.part(first, stop)
 
 
+def written_out(block: Any, tiles: int, width: int) -> Iterator[NDArray[Any]]:
+    """Read-only tiles of a dense block, all at once, or of a sparse one, at most so many at a time."""
+    for part in [block] if isinstance(block, np.ndarray) else tile_parts(block, tiles):
+        yield dense_tiles(part, width)
+
+
 def dense_tiles(block: Any, width: int) -> NDArray[Any]:
     """Read-only tiles (tile, column, 64) of a dense or a sparse block."""
     return readonly(block if isinstance(block, np.ndarray) else block.dense(width))
