@@ -26,7 +26,9 @@ def argument(metavar: str, meaning: str) -> Any:
     return typer.Argument(metavar=metavar, help=meaning)
 
 
-DataFile = Annotated[Path, argument("DATA", "Table: .csv, .csv.gz or .parquet.")]
+DataFile = Annotated[
+    Path, argument("DATA", "Table: .csv, .csv.gz or .parquet; a folder or quoted pattern for several files.")
+]
 Formula = Annotated[str, argument("FORMULA", 'For example "readmit ~ age + C(ward)".')]
 LedgerFile = Annotated[Path, argument("FILE", "A ledger.")]
 Epsilon = Annotated[float | None, flag("E", 'Budget: above 0; "inf" for no privacy at all.')]

@@ -6,7 +6,6 @@ ledger there is none, unless the curator opened the ledger for it; then each is 
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from tacit.errors import AccountingError, DataError, FileError, LedgerError, Set
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.entry import Reservation
 from tacit.ledger.ledger import Ledger
+from tacit.ledger.repeated_fits import file_names
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 from tacit.validate import one_of
@@ -201,5 +201,7 @@ def charge_events(
 
 
 def file_name(data: object) -> str | None:
-    """Return the path of a file as it was given; None for a table in memory."""
-    return os.fsdecode(data) if isinstance(data, str | os.PathLike) else None
+    """Return the paths of files as they were given, the first of many; None for a table in memory."""
+    names = file_names(data)
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{names[0]}{more}" if names else None

@@ -78,7 +78,8 @@ def glm(
     formula
         For example ``"readmit ~ age + C(ward)"``.
     data
-        A pandas, polars or Arrow table, or the path of a CSV or Parquet file.
+        A pandas, polars or Arrow table, or CSV or Parquet files: a path, a folder, a pattern (``"year/*.parquet"``),
+        a list of paths, or a pyarrow dataset.
     schema
         A `Schema`, or the path of a TOML file.
     family
@@ -147,8 +148,8 @@ def _fit(
     # The ledger is asked for once: the one that decides about refusals is the one that is charged.
     with pinned(active_ledger()):
         refusals = Refusals.settle(settings.invalid_rows, label=loss.name, formula=formula, data=data)
-        if isinstance(data, str | os.PathLike):
-            # Before the file is opened: a schema tells all but the number of records.
+        if isinstance(data, str | os.PathLike | list | tuple):
+            # Before a file is opened: a schema tells all but the number of records.
             settings.first_plan([(design, loss)], None)
         with refusals.logged():
             opened = Table(data, progress=progress, fewest=settings.fewest)

@@ -17,6 +17,13 @@ class RefitWarning(UserWarning):
     """The same data were fitted again without a ledger: the guarantees add up unseen."""
 
 
+def file_names(data: object) -> list[str]:
+    """The names of a file, or of a list of files, as they were given; none of a table in memory."""
+    given = list(data) if isinstance(data, list | tuple) else [data]
+    named = all(isinstance(name, str | os.PathLike) for name in given)
+    return [os.fsdecode(name) for name in given] if named else []
+
+
 class Memory:
     """Which data were fitted, by address or name of the file; no value is read, and no object is kept alive."""
 
@@ -28,10 +35,9 @@ class Memory:
     def note(self, data: object) -> bool:
         """Remember that data were fitted; return whether they had been before."""
         with self._lock:
-            if isinstance(data, str | os.PathLike):
-                name = str(Path(os.fsdecode(data)).resolve())
-                known = name in self._files
-                self._files.add(name)
+            if names := {str(Path(name).resolve()) for name in file_names(data)}:
+                known = bool(names & self._files)
+                self._files |= names
                 return known
             known = self._objects.get(id(data)) is data
             # A plain list or dictionary cannot be watched, and its address is used again.

@@ -5,8 +5,7 @@ Private: the table and the attached columns. Only names, types and lengths are r
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,14 @@ from tacit.rows.sources import arrays
 from tacit.rows.sources import source as sources
 from tacit.rows.sources.csv_file import CsvSource, read_header
 from tacit.rows.sources.data_frame import FrameSource, as_frame, holds_objects
+from tacit.rows.sources.file_set import FileSet, files_of, require_one_kind
 from tacit.rows.sources.source import Kind, Source
 
 
 def open_source(
     data: Any, response: Any = None, *, attached: Mapping[str, Any] | None = None, fewest: int = 2
 ) -> Source:
-    """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or a file.
+    """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or of one file or several.
 
     The response is a column of the table (named, or left to the design) or a sequence, then called "y". `attached` has
     other columns (weights, exposures, persons) by the caller's word for them: a sequence, the name of a column of the
@@ -40,8 +40,8 @@ def open_source(
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
     table: Source
-    if isinstance(data, str | os.PathLike):
-        table = _open_file(Path(data), named, separate, fewest)
+    if (paths := files_of(data)) is not None:
+        table = _open_files(paths, named, separate, fewest)
     elif not isinstance(data, np.ndarray) and (frame := as_frame(data)) is not None:
         table = FrameSource.of(frame, named, fewest)
     else:
@@ -55,20 +55,32 @@ def open_columns(columns: Mapping[str, NDArray[Any]]) -> Source:
     return FrameSource.of(nw.from_dict(dict(columns), backend="pyarrow"), None, 0)
 
 
-def _open_file(path: Path, response: str | None, separate: object, fewest: int) -> Source:
+def _open_files(paths: Sequence[Path], response: str | None, separate: object, fewest: int) -> Source:
     if separate is not None:
         raise DataError("The response of a file is one of its columns; give the column's name.")
-    source: Source
+    source = _open_file(paths[0], response, fewest) if len(paths) == 1 else _open_many(paths, response, fewest)
+    if response is not None:
+        sources.require_columns(source.names, [response])
+    return source
+
+
+def _open_many(paths: Sequence[Path], response: str | None, fewest: int) -> Source:
+    require_one_kind(paths)
+    # One of several files may be empty, as long as all together are not.
+    opened = [_open_file(path, response, 0) for path in paths]
+    source = FileSet.of(paths, opened, [describe(path).kinds for path in paths])
+    if source.length is not None:
+        sources.require_records(source.length, fewest)
+    return source
+
+
+def _open_file(path: Path, response: str | None, fewest: int) -> Source:
     # pyarrow takes long to import, and only files need it.
     if sources.file_kind(path) == ".parquet":
         from tacit.rows.sources.arrow import ParquetSource
 
-        source = ParquetSource.open(path, response, fewest)
-    else:
-        source = CsvSource.open(path, response)
-    if response is not None:
-        sources.require_columns(source.names, [response])
-    return source
+        return ParquetSource.open(path, response, fewest)
+    return CsvSource.open(path, response)
 
 
 def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
@@ -127,8 +139,8 @@ def describe(table: Any) -> Description:
 
     Guarantee: no value is read and no statistic of values: tables of the same types have the same description.
     """
-    if isinstance(table, str | os.PathLike):
-        path = Path(table)
+    if (paths := files_of(table)) is not None:
+        path = paths[0]
         sources.FileState.of(path)
         if sources.file_kind(path) == ".parquet":
             from tacit.rows.sources.arrow import arrow_kind, read_footer
