@@ -20,8 +20,8 @@ class RefitWarning(UserWarning):
 def file_names(data: object) -> list[str]:
     """The names of a file, or of a list of files, as they were given; none of a table in memory."""
     given = list(data) if isinstance(data, list | tuple) else [data]
-    named = all(isinstance(name, str | os.PathLike) for name in given)
-    return [os.fsdecode(name) for name in given] if named else []
+    names = [os.fsdecode(name) for name in given if isinstance(name, str | os.PathLike)]
+    return names if len(names) == len(given) else []
 
 
 class Memory:
