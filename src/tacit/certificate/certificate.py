@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.batch_entry import read_batch_price, stated_batches
+from tacit.certificate.selection_entry import read_selection_price, stated_selection
 from tacit.certificate.stated_model import StatedModel
 from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan, Step, premise_of
@@ -26,6 +27,7 @@ from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import (
     LARGEST_BITS,
+    SELECTIONS,
     SIZED,
     AnyPrice,
     GammaPrice,
@@ -33,6 +35,7 @@ from tacit.contract.sensitivity import (
     MinimumPrice,
     Price,
     PurePrice,
+    SelectionPrice,
     SoftmaxPrice,
     TwoSignedPrice,
     events_of,
@@ -211,7 +214,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     times, price = int(step.times), step.price
     # Answers computed in floats have their proven error inside the sensitivity.
     exact = step.kind not in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION}
-    arithmetic = REAL if isinstance(price, GammaPrice | PurePrice) else EXACT if exact else BOUNDED
+    real = isinstance(price, GammaPrice | PurePrice) or step.kind is QueryKind.POSTERIOR
+    arithmetic = REAL if real else EXACT if exact else BOUNDED
     entry: dict[str, Any] = {
         "query": str(step.kind),
         "label": step.label,
@@ -230,6 +234,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
 def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sensitivity and noise of an answer, as the certificate states them."""
     noise: dict[str, Any]
+    if isinstance(price, SelectionPrice):
+        return stated_selection(price, step.kind, relation)
     if isinstance(price, PurePrice):
         noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
         stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
@@ -279,7 +285,10 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
-    perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
+    if kind in SELECTIONS:
+        return read_selection_price(entry, place)
+    # A draw from a posterior is priced like Gaussian noise, though its proof is one over the reals.
+    perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL and kind is not QueryKind.POSTERIOR
     proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}
     require(proven, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]

@@ -1,6 +1,6 @@
 """Frank and Wolfe's method over an l1 ball: every step goes towards one vertex, which is selected privately.
 
-    v = argmin over vertices of <Σ loss'(z·θ, y) z, v>,     θ ← (1 - γ)θ + γ v,     γ = 2 / (t + 2)
+    v = argmin over vertices of <Σ loss'(z·θ, y) z, v>,     θ ← (1 - γ)θ + γ v,     γ = 2 / (t + 2 + s)
 
 A vertex has one slope, so a score's sensitivity is that of one entry of a gradient, and the noise grows with the
 logarithm of the number of columns: for tables with far more columns than records. A step is an exponential mechanism of
@@ -42,6 +42,8 @@ from tacit.solvers.rules import between
 from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled
 
 NAME = "frank-wolfe"
+UNBOUNDED = frozenset({Code.POISSON, Code.DISTANCE})
+"""Losses whose slopes have no scale of their own."""
 HALVINGS = 40
 """Of the interval in which the range of a step is sought."""
 EXACT_STEPS, LINE_STEPS, GAP = 2000, 12, 1e-7
@@ -61,8 +63,8 @@ REQUIRES = (
         f'solver="{NAME}" is for one linear predictor: two classes or a number.',
     ),
     Requirement(
-        lambda facts, _: not facts.loss.relative,
-        f'solver="{NAME}" needs a public scale of the loss: declare scale=… or smoothing=….',
+        lambda facts, _: not facts.loss.relative and facts.loss.code not in UNBOUNDED,
+        f'solver="{NAME}" needs a loss with bounded slopes and a public scale: declare scale=… or smoothing=….',
     ),
     Requirement(
         lambda facts, _: facts.design.attached.unit is None, f'solver="{NAME}" is for plain records, without units.'
@@ -95,7 +97,7 @@ class FrankWolfe(CoefficientSolver):
 
         def step(number: int, theta: Vector) -> Vector:
             place, side, level = gate.ask(VertexChoice(theta, radii, self.clip, plan.loss, constant)).value
-            share = 2.0 / (number + 2.0)
+            share = 2.0 / (number + 2.0 + FRANK_WOLFE.first)
             theta = (1.0 - share) * theta
             theta[int(place)] += share * side * radii[int(place)]
             if constant:
@@ -226,8 +228,10 @@ def _level(facts: PublicFacts) -> float:
 
 def _planned(facts: PublicFacts, steps: int, each: Fraction) -> Plan:
     price = selection_price(QueryKind.SIGNED_SELECTION, each, facts.relation)
-    steepest = facts.loss.lipschitz if math.isfinite(facts.loss.lipschitz) else 1.0
-    solver = FrankWolfe(steps, FRANK_WOLFE.slope * steepest, _level(facts))
+    clip = FRANK_WOLFE.slope * facts.loss.lipschitz
+    if isinstance(facts.design.response, Continuous):
+        clip = min(clip, FRANK_WOLFE.response_slope)
+    solver = FrankWolfe(steps, clip, _level(facts))
     return assembled(facts, solver, (Step(QueryKind.SIGNED_SELECTION, price, steps, Purpose.VERTEX),))
 
 

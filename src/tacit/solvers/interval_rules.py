@@ -212,9 +212,11 @@ class FrankWolfe:
     """Steps to vertices of an l1 ball."""
 
     study: ClassVar[str] = "docs/selection.md, on simulated designs with 10 of 20,000 slopes"
-    seen: float = rule(0.2, "share of n, in clips, by which a score stands out of the selection's noise")
-    steps: tuple[int, int] = rule((4, 300), "ends of the number of steps")
+    seen: float = rule(0.12, "share of n, in clips, by which a score stands out of the selection's noise")
+    steps: tuple[int, int] = rule((6, 300), "ends of the number of steps")
+    first: float = rule(30.0, "γ = 2 / (t + 2 + this): a longer first step leaps over the slope, and the next one back")
     slope: float = rule(0.5, "clip of slopes, over their bound: those of first steps are at most half of it")
+    response_slope: float = rule(0.2, "and of a response within [-1, 1], most of which lies near its middle")
     level: float = rule(4.0, "bound on the constant of labels: shares from 2% to 98%")
     response_level: float = rule(1.0, "and of a response within [-1, 1]")
 
