@@ -67,6 +67,14 @@ class Energy:
         return slope, curvature
 
 
+def energy_of(query: PosteriorDraw, price: Price, store: Store) -> Energy:
+    """The energy at a price: k is such that k times a record's largest gradient is √λ·bound / 2^bits. Private."""
+    if store.layout.shifted or store.layout.grouped:
+        raise SettingError("A posterior is drawn from for plain records, without offset or units.")
+    steepest = query.clip * query.loss.lipschitz
+    return Energy(query, store, price.bound / 2.0**price.bits * math.sqrt(query.ridge) / steepest * (1 - 2.0**-40))
+
+
 def answer_posterior(query: PosteriorDraw, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """A draw from the posterior; without entropy its mode (ε = ∞).
 
@@ -76,11 +84,7 @@ def answer_posterior(query: PosteriorDraw, price: Price, store: Store, entropy: 
     - The gradient of one record's part of f is at most √λ·bound / 2^bits, whatever the record.
     - For every table a further batch is needed with probability at most 2^-30.
     """
-    if store.layout.shifted or store.layout.grouped:
-        raise SettingError("A posterior is drawn from for plain records, without offset or units.")
-    steepest = query.clip * query.loss.lipschitz
-    factor = price.bound / 2.0**price.bits * math.sqrt(query.ridge) / steepest * (1 - 2.0**-40)
-    energy = Energy(query, store, factor)
+    energy = energy_of(query, price, store)
     mode, tilt, root = find_mode(energy)
     if entropy is None:
         return Answer(mode, 0.0)

@@ -174,7 +174,7 @@ def grid_of(facts: PublicFacts) -> Grid:
     """The grid, from public numbers: as fine as its work allows."""
     numeric = isinstance(facts.design.response, Continuous)
     most = between(EXPONENTIAL.work / facts.records, EXPONENTIAL.fewest, EXPONENTIAL.points)
-    points = int(most ** (1 / facts.design.width) + 1e-9)
+    points = int(min(most ** (1 / facts.design.width), EXPONENTIAL.fineness * math.sqrt(facts.records)) + 1e-9)
     # An odd number, so that 0 is a candidate.
     points -= 1 - points % 2
     reach = EXPONENTIAL.response_reach if numeric else EXPONENTIAL.reach

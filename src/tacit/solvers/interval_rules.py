@@ -217,7 +217,7 @@ class FrankWolfe:
     first: float = rule(30.0, "γ = 2 / (t + 2 + this): a longer first step leaps over the slope, and the next one back")
     slope: float = rule(0.5, "clip of slopes, over their bound: those of first steps are at most half of it")
     response_slope: float = rule(0.2, "and of a response within [-1, 1], most of which lies near its middle")
-    level: float = rule(4.0, "bound on the constant of labels: shares from 2% to 98%")
+    level: float = rule(3.0, "bound on the constant of labels: shares from 5% to 95%")
     response_level: float = rule(1.0, "and of a response within [-1, 1]")
 
 
@@ -230,6 +230,7 @@ class Exponential:
     coefficients: int = rule(10, "coefficients up to which a posterior is drawn from by rejection")
     points: int = rule(40_000, "candidates at most")
     work: float = rule(4e8, "candidates times records at most: a few seconds")
+    fineness: float = rule(4.0, "points a coefficient, over √n: finer ones are nearer than its standard error")
     fewest: int = rule(512, "candidates, however many records there are")
     reach: float = rule(6.0, "largest prepared coefficient of labels on the grid: columns lie in [-1, 1]")
     response_reach: float = rule(1.5, "and of a response within [-1, 1]")
