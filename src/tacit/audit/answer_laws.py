@@ -6,7 +6,7 @@ What a query shows is compared with what was paid in the unit of its noise:
     discrete Laplace    ‖difference of the integers‖₁ / 2^bits    against ε
     Gamma norm          ‖difference of the integers‖₂ / 2^bits    against ε
 
-A perturbed minimum is no sum. It is compared by the shift of its linear noise, and by its Jacobian.
+Selections and draws from posteriors are compared in `selection_laws.py`. A perturbed minimum is no sum. It is compared by the shift of its linear noise, and by its Jacobian.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import numpy as np
 
 from tacit.accounting.objective_perturbation import jacobian_term
 from tacit.audit.bounds import Floats
+from tacit.audit.selection_laws import Choice, ChoiceLaw, PosteriorLaw, Shown, exact_scores
 from tacit.contract.minimum_accuracy import Accuracy
 from tacit.contract.query import KIND_OF, Answer, NoisyMinimum, PerturbedMinimum, Query, QueryKind
+from tacit.contract.selection_query import PosteriorDraw
 from tacit.contract.sensitivity import (
     AnyPrice,
     GammaPrice,
@@ -31,6 +33,7 @@ from tacit.contract.sensitivity import (
     PerturbedPrice,
     Price,
     PurePrice,
+    SelectionPrice,
     events_of,
     objective_event,
     pure_rate,
@@ -76,6 +79,11 @@ class AuditedTable(Responder):
         assert isinstance(price, Price | GammaPrice)  # noqa: S101 - for the type checker
         return noised_minimum(query, price, *self.integer_minimum(query, price), self._entropy)
 
+    @property
+    def store(self) -> Store:
+        """The simulated records."""
+        return self._store
+
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records as a private run does: in float32."""
         self._store = rescale(self._store, design, np.float32)
@@ -101,27 +109,25 @@ class AuditedTable(Responder):
         return self._in_coordinates(query)
 
 
-@dataclass(frozen=True)
-class Shift:
-    """What one query showed, and how much of that was paid for: in μ², or in ε where its noise is pure."""
-
-    kind: QueryKind
-    realised: Fraction
-    paid: Fraction
-
-
 class Law(Protocol):
     """The law of an answer on two tables."""
 
     def log_ratio(self, answer: Answer) -> float:
         """Logarithm of P₁ / P₀ of a noised answer."""
 
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
+    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
         """What the answer showed of the difference of the tables."""
 
 
 def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law:
     """The law of the answers to a query at a price, on two tables."""
+    if isinstance(query, Choice):
+        assert isinstance(price, SelectionPrice)  # noqa: S101 - for the type checker
+        scores = [exact_scores(query, price.bound, table.store) for table in tables]
+        return ChoiceLaw(query, price, scores[0], scores[1])
+    if isinstance(query, PosteriorDraw):
+        assert isinstance(price, Price)  # noqa: S101 - for the type checker
+        return PosteriorLaw.of(query, price, (tables[0].store, tables[1].store))
     if isinstance(query, PerturbedMinimum):
         assert isinstance(price, PerturbedPrice)  # noqa: S101 - for the type checker
         return MinimumLaw(query, price, tuple(table.objective(query, price) for table in tables))
@@ -155,7 +161,7 @@ class NoiseLaw:
         far = [float(np.linalg.norm((answer.value - exact).ravel(), order)) for exact in (self.first, self.second)]
         return (far[0] - far[1]) / self._scale(answer)
 
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
+    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
         """The squared, absolute or Euclidean distance of the integers over the scale, against its bound."""
         first, second = self.integers or (
             on_lattice(value * (2.0**self.price.bits / self._scale(answer))) for value in (self.first, self.second)
@@ -164,13 +170,13 @@ class NoiseLaw:
         (event,) = events_of(self.kind, self.price, relation, size)
         square = sum(move**2 for move in moves)
         if isinstance(event, Gaussian):
-            return (Shift(self.kind, Fraction(square, 4**self.price.bits), event.mu_squared),)
+            return (Shown(self.kind, Fraction(square, 4**self.price.bits), event.mu_squared),)
         assert isinstance(event, Pure)  # noqa: S101 - for the type checker
         root = math.isqrt(square)
         # Sensitivities are whole numbers, so rounding up does not make a distance exceed them.
         length = root if root**2 == square else root + 1
         distance = sum(map(abs, moves)) if isinstance(self.price, LaplacePrice) else length
-        return (Shift(self.kind, Fraction(distance, 2**self.price.bits), Fraction(event.epsilon)),)
+        return (Shown(self.kind, Fraction(distance, 2**self.price.bits), Fraction(event.epsilon)),)
 
     def _scale(self, answer: Answer) -> float:
         """2^bits steps of the lattice, in units of the answer."""
@@ -221,19 +227,19 @@ class MinimumLaw:
             pull = float(found.first @ found.first - found.second @ found.second) / (2 * self.scale**2)
         return found.log_volume + pull
 
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
+    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
         """The shift of the linear noise, and the change of the volume."""
         del size
         found, factor = self.tilts(answer.value), 2 if relation is Relation.REPLACE_ONE else 1
         moved = float(np.linalg.norm(found.second - found.first)) / self.scale
         largest = factor * Fraction(self.price.bound, 2**self.price.bits)
         if isinstance(self.price, MinimumPrice):
-            linear = Shift(QueryKind.MINIMUM, Fraction(moved) ** 2, largest**2 * SLACK)
+            linear = Shown(QueryKind.MINIMUM, Fraction(moved) ** 2, largest**2 * SLACK)
             volume = Fraction(jacobian_term(objective_event(self.price)))
         else:
-            linear = Shift(QueryKind.MINIMUM, Fraction(moved), largest * SLACK)
+            linear = Shown(QueryKind.MINIMUM, Fraction(moved), largest * SLACK)
             volume = pure_rate(self.price, relation) - largest
-        return linear, Shift(QueryKind.MINIMUM, Fraction(abs(found.log_volume)), volume * VOLUME_SLACK)
+        return linear, Shown(QueryKind.MINIMUM, Fraction(abs(found.log_volume)), volume * VOLUME_SLACK)
 
 
 def on_lattice(steps: Floats) -> list[int]:

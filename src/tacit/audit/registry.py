@@ -41,6 +41,7 @@ from tacit.audit.simulated_pairs import (
     sole_row,
 )
 from tacit.audit.single_answers import PURE_QUERIES, QUERIES, relations_of
+from tacit.constraints.region import L1Ball
 from tacit.contract.batches import Sampling
 from tacit.errors import SettingError
 from tacit.estimators.classifiers import LinearSVC, LogisticRegression
@@ -153,6 +154,7 @@ ESTIMATORS = (
     _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
     _opposed(MarginRegressor, Outcome.NUMBERS, loss=audited_loss),
 )
+_WALK = partial(LogisticRegression, solver="frank-wolfe", constraint=L1Ball(4.0))
 SOLVER_FITS = (
     AuditedFit("auto", LogisticRegression),
     AuditedFit("gradient", partial(LogisticRegression, **_FAR_START), relation=Relation.REPLACE_ONE, pair=opposed_rows),
@@ -170,6 +172,12 @@ SOLVER_FITS = (
     *_perturbed(OBJECTIVE, pure_budget),
     *_perturbed(OUTPUT, pure_budget),
     AuditedFit("gradient:by-hand", partial(hand_set_gradient, iterations=STEPS)),
+    AuditedFit("frank-wolfe", _WALK, budget=approximate_budget),
+    AuditedFit("frank-wolfe:pure", _WALK, budget=pure_budget),
+    AuditedFit("exponential", partial(LogisticRegression, solver="exponential"), columns=3),
+    AuditedFit("exponential:grid", partial(LinearSVC, solver="exponential"), columns=1, budget=approximate_budget),
+    AuditedFit("exponential:pure", partial(LogisticRegression, solver="exponential"), columns=1, budget=pure_budget),
+    AuditedFit("zeroth-order", partial(LogisticRegression, solver="zeroth-order", iterations=STEPS)),
     AuditedFit("intercept-only", LogisticRegression, records=2, columns=lambda mu: 2 + math.ceil(2 * mu)),
     AuditedFit("mean", partial(GaussianMean, solver="gradient"), Outcome.NONE, pair=lone_row),
     AuditedFit("whitened-mean", GaussianMean, Outcome.NONE, records=256, pair=lone_row),

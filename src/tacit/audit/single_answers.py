@@ -36,10 +36,20 @@ from tacit.contract.query import (
     ResidualSize,
     SecondMoments,
 )
-from tacit.contract.sensitivity import AnyPrice, GammaPrice, PerturbedPrice, events_of, laplace_price, price_for
+from tacit.contract.selection_query import CandidateChoice, LossDifference, PosteriorDraw, StatisticChoice, VertexChoice
+from tacit.contract.sensitivity import (
+    SELECTIONS,
+    AnyPrice,
+    GammaPrice,
+    PerturbedPrice,
+    events_of,
+    laplace_price,
+    price_for,
+    selection_price,
+)
 from tacit.design.expression import Cell, Interval, Statistic
 from tacit.estimators.classifiers import LogisticRegression
-from tacit.losses import classification
+from tacit.losses import classification, regression
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import MemoryStore
@@ -51,6 +61,8 @@ ZERO = np.zeros(WIDTH)
 FIRST, SECOND, LAST = np.eye(WIDTH)
 BOUND = 0.5
 """Norm to which the records, of norm 1, are shortened."""
+FAR_RESPONSE = 1e4
+"""At it the slope of a smooth Huber loss is at its bound."""
 GAMMA_BITS = 40
 """Lattice of noise of Gamma norm."""
 
@@ -103,6 +115,8 @@ class OneQuery:
         if isinstance(self.query, PerturbedMinimum):
             return minimum_price(mu, relation, records, pure=self.pure)
         kind, epsilon = KIND_OF[type(self.query)], Fraction(mu)
+        if kind in SELECTIONS:
+            return selection_price(kind, epsilon, relation)
         if not self.pure:
             allowed = mu_squared_of(Budget(mu=mu))
             return price_for(kind, allowed, relation, records=records, width=WIDTH, size=self._size)
@@ -156,6 +170,8 @@ def minimum_price(mu: float, relation: Relation, records: int, *, pure: bool = F
 # records whose last feature is 1: others are none.
 _ONLY = Statistic("x", Cell("x", 0, 1.0), Interval(-1.0, 1.0))
 _ABOVE, _BELOW = (np.array([sign, 0.0, 1.0]) for sign in (1.0, -1.0))
+_OTHER = Statistic("w", Cell("w", 1, 1.0), Interval(-1.0, 1.0))
+_OUTER = np.array([1.0, -1.0, 1.0])
 _MINIMUM = NoisyMinimum(1.0, 4.0, None, classification.hinge())
 QUERIES: Mapping[type, OneQuery] = {
     GradientSum: OneQuery(GradientSum(ZERO, BOUND / 2), (FIRST, 0.0), (FIRST, 1.0)),
@@ -174,6 +190,19 @@ QUERIES: Mapping[type, OneQuery] = {
     GroupSums: OneQuery(GroupSums((_ONLY,), Cell("y", WIDTH, 1.0), 2), (_ABOVE, 1.0), (_BELOW, 1.0)),
     PerturbedMinimum: OneQuery(PerturbedMinimum(1.0), (LAST, 1.0), (LAST, 0.0)),
     NoisyMinimum: OneQuery(_MINIMUM, (LAST, 1.0), (LAST, 0.0)),
+    VertexChoice: OneQuery(
+        VertexChoice(ZERO, np.ones(WIDTH), BOUND / 2, classification.LOGISTIC, constant=False),
+        (FIRST, 0.0),
+        (FIRST, 1.0),
+    ),
+    CandidateChoice: OneQuery(CandidateChoice(np.array([FIRST, -FIRST]), 1.0, zero_one=True), (FIRST, 0.0), (FIRST, 1.0)),
+    StatisticChoice: OneQuery(StatisticChoice((_ONLY, _OTHER)), (_OUTER, 0.0), (-_OUTER + 2 * LAST, 0.0)),
+    PosteriorDraw: OneQuery(
+        PosteriorDraw(1.0, 40.0, 2.0, 64, regression.smooth_huber(1.0)), (LAST, FAR_RESPONSE), (LAST, -FAR_RESPONSE)
+    ),
+    LossDifference: OneQuery(
+        LossDifference(ZERO, FIRST, BOUND, BOUND / 4, classification.LOGISTIC), (FIRST, 0.0), (FIRST, 1.0)
+    ),
 }
 """By type of query: the one that is attacked, and the records that move it the most."""
 _EVEN = np.full(WIDTH, 1 / math.sqrt(WIDTH))

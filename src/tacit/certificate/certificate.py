@@ -18,7 +18,9 @@ from importlib import metadata
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
+from tacit.certificate.arithmetic import REAL, arithmetic_of
 from tacit.certificate.batch_entry import read_batch_price, stated_batches
+from tacit.certificate.selection_entry import read_selection_price, stated_selection
 from tacit.certificate.stated_model import StatedModel
 from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan, Step, premise_of
@@ -26,6 +28,7 @@ from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import (
     LARGEST_BITS,
+    SELECTIONS,
     SIZED,
     AnyPrice,
     GammaPrice,
@@ -33,6 +36,7 @@ from tacit.contract.sensitivity import (
     MinimumPrice,
     Price,
     PurePrice,
+    SelectionPrice,
     SoftmaxPrice,
     TwoSignedPrice,
     events_of,
@@ -86,7 +90,6 @@ _LAPLACE = (fields_of("bound:str squared:str width:str"), _GAMMA)
 _LAPLACE_LAW = "discrete laplace"
 _PURE = (fields_of("bound:str ratio:str classes:str"), fields_of("law:str bits:int scale:str cover:str"))
 """Sensitivity and noise of a perturbed minimum with δ = 0."""
-REAL, BOUNDED, EXACT = "real-number proof", "bounded-float", "exact"
 _CLASSES = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _FACT = fields_of("name:str value:object source:str")
 _ENTRY = fields_of(
@@ -209,15 +212,12 @@ class Certificate(Document):
 def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     """Everything the certificate says of one step, derived from the few facts that fix it."""
     times, price = int(step.times), step.price
-    # Answers computed in floats have their proven error inside the sensitivity.
-    exact = step.kind not in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION}
-    arithmetic = REAL if isinstance(price, GammaPrice | PurePrice) else EXACT if exact else BOUNDED
     entry: dict[str, Any] = {
         "query": str(step.kind),
         "label": step.label,
         "times": times,
         "size": int(step.size),
-        "arithmetic": arithmetic,
+        "arithmetic": arithmetic_of(step),
     }
     if price is None:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
@@ -230,6 +230,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
 def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sensitivity and noise of an answer, as the certificate states them."""
     noise: dict[str, Any]
+    if isinstance(price, SelectionPrice):
+        return stated_selection(price, step.kind, relation)
     if isinstance(price, PurePrice):
         noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
         stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
@@ -244,7 +246,8 @@ def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[s
     sensitivity = {"bound": str(price.bound), "squared": str(squared)}
     if isinstance(price, BatchPrice):
         sensitivity |= stated_batches(price.batches)
-    noise = {"law": "gaussian rounded to integers", "bits": price.bits, "variance": str(4**price.bits)}
+    law = "draw from a posterior" if step.kind is QueryKind.POSTERIOR else "gaussian rounded to integers"
+    noise = {"law": law, "bits": price.bits, "variance": str(4**price.bits)}
     if isinstance(price, GammaPrice):
         noise = {"law": "gamma norm rounded to integers", "bits": price.bits, "scale": str(2**price.bits)}
     if isinstance(price, LaplacePrice):
@@ -279,7 +282,10 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
-    perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
+    if kind in SELECTIONS:
+        return read_selection_price(entry, place)
+    # A draw from a posterior is priced like Gaussian noise, though its proof is one over the reals.
+    perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL and kind is not QueryKind.POSTERIOR
     proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}
     require(proven, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]

@@ -33,6 +33,8 @@ _MINIMISED: Mapping[str, Loss] = {
     )
 }
 """Losses whose minima have a proof; their shapes play no part in a price."""
+_DRAWN = frozenset({classification.LOGISTIC.name, regression.SQUARED.name, regression.huber(1.0).name})
+"""Losses whose posteriors, or those of their smooth relatives, are drawn from."""
 _OF_FAMILY: Mapping[str, frozenset[str]] = {
     "binomial": frozenset({"logistic", "huberised-hinge"}),
     "multinomial": frozenset({"softmax"}),
@@ -69,6 +71,11 @@ class StatedModel:
             not (kind in _CURVED and self.loss.startswith(_OWN)),
             f"{place}: no {kind} is priced for an own loss, whose curvature nothing bounds",
         )
+        if kind in {QueryKind.POSTERIOR, QueryKind.SELECTION}:
+            plain = not _PERSONS & set(self.facts)
+            require(plain, f"{place}: a {kind} is for plain records, and persons with several are stated")
+        if kind is QueryKind.POSTERIOR:
+            require(self.loss in _DRAWN, f"{place}: there is no proof for a {kind} of the loss that is stated")
         if kind in MINIMA:
             # Output perturbation of least squares minimises Huber's loss, quadratic within the response's bounds.
             squared = kind is QueryKind.NOISY_MINIMUM and self.loss == regression.SQUARED.name

@@ -19,7 +19,7 @@ from tacit.constraints.region import Region
 from tacit.contract.batches import BatchPrice
 from tacit.contract.channel_map import ChannelMap
 from tacit.contract.query import Gate, QueryKind
-from tacit.contract.sensitivity import AnyPrice, events_of
+from tacit.contract.sensitivity import SELECTIONS, AnyPrice, SelectionPrice, events_of
 from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.losses.loss import Loss
@@ -82,6 +82,10 @@ class Purpose(StrEnum):
     CROSS_MOMENTS = "moments of rows and response"
     WRONG_LABELS = "wrong labels"
     CHANNEL_MOMENTS = "second moments of channels"
+    VERTEX = "vertex of the region"
+    CANDIDATE = "candidate"
+    POSTERIOR = "draw from a posterior"
+    DIFFERENCES = "difference of losses"
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class Step:
 
     def noise_share(self, records: float) -> float:
         """Standard deviation of a count's noise, as a share of the records; 0 without noise."""
-        if self.price is None:
+        if self.price is None or isinstance(self.price, SelectionPrice):
             return 0.0
         return float(2.0**self.price.bits / (self.price.bound * records))
 
@@ -253,7 +257,8 @@ class Plan:
     @property
     def requires_whole_table(self) -> bool:
         """Whether some answer is no sum over the records: partial sums do not give it."""
-        return any(it.kind in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION} for it in self.steps)
+        others = {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION, *SELECTIONS, QueryKind.POSTERIOR}
+        return any(it.kind in others for it in self.steps)
 
     @property
     def signal(self) -> float:

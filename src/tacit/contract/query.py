@@ -14,6 +14,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract import selection_query as selecting
 from tacit.contract.bounded_parameters import BoundedParameters
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
@@ -32,7 +33,7 @@ class Weights(StrEnum):
 
 
 class QueryKind(StrEnum):
-    """The shapes of private answers, sums but the last three; each has its sensitivity theorem."""
+    """The shapes of private answers, sums but the last six; each has its sensitivity theorem."""
 
     GRADIENT = "gradient"
     BATCH_GRADIENT = "batch-gradient"
@@ -44,6 +45,9 @@ class QueryKind(StrEnum):
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
     NOISY_MINIMUM = "noisy-minimum"
+    SELECTION = "selection"
+    SIGNED_SELECTION = "signed-selection"
+    POSTERIOR = "posterior-draw"
 
 
 @dataclass(frozen=True)
@@ -335,10 +339,11 @@ class GroupSums:
         return 1 + len(self.statistics)
 
 
-WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
+WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, selecting.StatisticChoice)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
+Found = PerturbedMinimum | NoisyMinimum | DampedDirection | selecting.SelectionQuery
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | Found
 """Queries of a store of records."""
 Query = TableQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
@@ -355,6 +360,11 @@ KIND_OF: Mapping[type, QueryKind] = {
     PerturbedMinimum: QueryKind.MINIMUM,
     NoisyMinimum: QueryKind.NOISY_MINIMUM,
     DampedDirection: QueryKind.DIRECTION,
+    selecting.CandidateChoice: QueryKind.SELECTION,
+    selecting.VertexChoice: QueryKind.SIGNED_SELECTION,
+    selecting.StatisticChoice: QueryKind.SIGNED_SELECTION,
+    selecting.PosteriorDraw: QueryKind.POSTERIOR,
+    selecting.LossDifference: QueryKind.MEANS,
     GroupSum: QueryKind.GRADIENT,
     ChannelMoments: QueryKind.SECOND_MOMENTS,
     MappedGradient: QueryKind.GRADIENT,

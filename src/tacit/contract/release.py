@@ -94,7 +94,7 @@ class Release:
         if self.channel_map is not None:
             # Of mapped rows, which have no other scale.
             return np.array(self.theta)
-        mapped = design.to_user() @ self.theta
+        mapped = design.in_user_units(self.theta)
         mapped = mapped + (design.shift() if mapped.ndim == 1 else 0.0)
         region = self.plan.penalty.constraint
         if region is not None:

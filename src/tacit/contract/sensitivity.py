@@ -6,8 +6,9 @@ records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sa
 |q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
 k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the
 relation. A noisy minimum is none either: S is what one record more or less can move its integers by. A sum over a batch
-has the factor of its way of sampling (`Batches.squared_factor`). What one record (or person) can change in the sum is
-then a theorem about integers (proofs/mechanisms):
+has the factor of its way of sampling (`Batches.squared_factor`). A posterior draw has the density exp(-F) with F
+λ-strongly convex, and S·√λ / 2^bits bounds the gradient of one record's part of F. What one record (or person) can
+change in the sum is then a theorem about integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
@@ -20,6 +21,7 @@ then a theorem about integers (proofs/mechanisms):
     k group means  max(4(k - 1), 2k) S²     k S²
     direction      S²                       S²
     noisy minimum  (2S)² = 4S²              S²   (not add-remove)
+    posterior      (2S)² = 4S²              S²
     =============  =======================  =========================
 
 The noise is 2^bits times a standard Gaussian on every coordinate, rounded to the integers, so a
@@ -28,6 +30,12 @@ release is μ-GDP with μ² = squared sensitivity / 4^bits, exactly. A noisy min
 have discrete Laplace noise of scale 2^bits in its place: it is ε-private with ε = ⌈√width·sensitivity⌉ / 2^bits. A
 perturbed minimum is two events: the minimum itself, which is not GDP, and the noise that hides how it was computed.
 With noise of density ∝ exp(-‖b‖ / scale) in the objective both events are pure.
+
+A selection has no noise. Each candidate has a score, a sum over records of integers in [0, S], or in [-S, S] where it
+is signed. Between neighbours the scores' differences lie in an interval, whose length r is S for zero-out and
+add-remove and 2S for replace-one, twice that where scores are signed: a blank record adds the same to every score. The
+privacy loss of the exponential mechanism is then in an interval of length rate·r, and permute-and-flip is
+(rate·r)-private (proofs/mechanisms/selection.md).
 """
 
 from __future__ import annotations
@@ -39,9 +47,18 @@ from fractions import Fraction
 from tacit.accounting.objective_perturbation import jacobian_term
 from tacit.contract.batches import BatchPrice
 from tacit.contract.query import QueryKind
+from tacit.contract.selection_query import SelectionLaw
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code, Loss
-from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation, PerturbedObjective, Pure, SoftmaxPerturbation
+from tacit.privacy.event import (
+    BoundedRange,
+    Event,
+    Gaussian,
+    ObjectivePerturbation,
+    PerturbedObjective,
+    Pure,
+    SoftmaxPerturbation,
+)
 from tacit.privacy.relation import Relation
 
 LARGEST_BITS = 52
@@ -60,6 +77,7 @@ _REPLACE_ONE = {
     QueryKind.GROUP_MEANS: 4,
     QueryKind.DIRECTION: 1,
     QueryKind.NOISY_MINIMUM: 4,
+    QueryKind.POSTERIOR: 4,
 }
 SIZED = frozenset({QueryKind.COUNTS, QueryKind.MEANS, QueryKind.GROUP_MEANS})
 """Kinds whose answers have a size k."""
@@ -140,8 +158,28 @@ class PurePrice:
     classes: int = 1
 
 
+@dataclass(frozen=True)
+class SelectionPrice:
+    """Integer bound S on a record's part of each score, and the rate by which scores are told apart."""
+
+    bound: int
+    rate: Fraction
+    law: SelectionLaw = SelectionLaw.EXPONENTIAL
+
+    @property
+    def bits(self) -> int:
+        """None: nothing is added to a score."""
+        return 0
+
+
 PerturbedPrice = MinimumPrice | PurePrice
-AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice
+AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice | SelectionPrice
+SELECTIONS = frozenset({QueryKind.SELECTION, QueryKind.SIGNED_SELECTION})
+"""Kinds that have a rate in the place of noise."""
+SMALLEST_RATE = Fraction(1, 2**52)
+"""Of an exact selection."""
+SCORE_BOUND = 2**24
+"""Integer bound of scores: rounding costs a record less than 2^-24 of its part."""
 
 
 def require_kind(kind: QueryKind, price: AnyPrice) -> None:
@@ -149,6 +187,8 @@ def require_kind(kind: QueryKind, price: AnyPrice) -> None:
     for own, prices in ((QueryKind.MINIMUM, PerturbedPrice), (QueryKind.BATCH_GRADIENT, BatchPrice)):
         if (kind is own) != isinstance(price, prices):
             raise SettingError(f"A {own}, and nothing else, has a price of its own kind.")
+    if isinstance(price, SelectionPrice) and kind not in SELECTIONS:
+        raise SettingError("A rate is the price of selections alone.")
 
 
 def minimum_price(loss: Loss, classes: int, bound: int, bits: int, ratio: Fraction, drift: Price) -> MinimumPrice:
@@ -184,6 +224,8 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
     """The event of one answer at this price, where it is Gaussian."""
     if isinstance(price, PerturbedPrice):
         raise SettingError("A perturbed minimum is more than one event, and has no μ.")
+    if kind in SELECTIONS:
+        raise SettingError("A selection is not Gaussian, and has no μ.")
     if not isinstance(price, Price):
         raise SettingError("Noise of Gamma norm or of Laplace is not Gaussian, nor is a batch, and has no μ.")
     _require_public_n(kind, relation)
@@ -193,6 +235,11 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
 def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
     """The events of one answer at this price."""
     require_kind(kind, price)
+    if isinstance(price, SelectionPrice):
+        found = price.rate * score_range(kind, price.bound, relation)
+        exponential = price.law is SelectionLaw.EXPONENTIAL
+        # Permute-and-flip has no bounded range: its privacy loss can be ±ε for one pair of tables.
+        return ((BoundedRange if exponential else Pure)(found, str(kind)),)
     if isinstance(price, BatchPrice):
         price.batches.require(relation)
         return (price.batches.event(price.bound, price.bits, str(kind)),)
@@ -211,6 +258,25 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     if isinstance(price, PurePrice):
         return Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
     return objective_event(price), Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+
+
+def score_range(kind: QueryKind, bound: int, relation: Relation) -> int:
+    """Length of the interval in which the differences of all scores between neighbours lie."""
+    if kind not in SELECTIONS:
+        raise SettingError("Scores are those of selections.")
+    signed = 2 if kind is QueryKind.SIGNED_SELECTION else 1
+    return bound * signed * (2 if relation is Relation.REPLACE_ONE else 1)
+
+
+def selection_price(
+    kind: QueryKind, epsilon: Fraction, relation: Relation, *, law: SelectionLaw = SelectionLaw.EXPONENTIAL
+) -> SelectionPrice:
+    """The price of a selection whose event costs exactly `epsilon`, a range or an ε, in exact rationals."""
+    rate = epsilon / score_range(kind, SCORE_BOUND, relation)
+    if not SMALLEST_RATE <= rate <= 1:
+        way = "a larger epsilon, or fewer iterations" if rate < 1 else "a smaller epsilon, or epsilon=inf"
+        raise BudgetError(f"The budget is beyond what an exact selection can resolve. Use {way}.")
+    return SelectionPrice(SCORE_BOUND, rate, law)
 
 
 def laplace_event(kind: QueryKind, price: LaplacePrice, relation: Relation) -> Pure:
@@ -290,6 +356,7 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     if kind in SIZED:
         return bound >= SMALLEST_MEAN_BOUND
     plain = {QueryKind.GRADIENT, QueryKind.BATCH_GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
+    plain |= {QueryKind.POSTERIOR}
     norm = bound if kind in plain else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 

@@ -27,6 +27,8 @@ from tacit.validate import positive
 INTERCEPT = "Intercept"
 PRIVATE = "private"
 """In place of bounds: they are found by counts, and paid for."""
+WIDEST_MATRIX = 4096
+"""Coefficients beyond which maps between scales are not written as matrices, which would take 128 MB."""
 LARGEST_BOUND = 1e150
 """Bounds beyond it could make a map between scales overflow."""
 
@@ -146,6 +148,18 @@ class Design:
             centers = np.array([column.center for column in self.columns])
             matrix[0] = np.append(-centers / scales, 1.0)
         return matrix * (self.response.scale if isinstance(self.response, Continuous) else 1.0)
+
+    def in_user_units(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The user's coefficients of prepared ones, `shift` not yet added; of many without a matrix of their square."""
+        if self.width <= WIDEST_MATRIX or isinstance(self.response, Absent):
+            return np.asarray(self.to_user() @ theta)
+        slopes, others = theta[: len(self.columns)], theta.shape[1:]
+        scales = np.array([column.scale for column in self.columns]).reshape(-1, *(1 for _ in others))
+        mapped = slopes / scales
+        if self.intercept:
+            centers = np.array([column.center for column in self.columns])
+            mapped = np.concatenate([[theta[-1] - np.tensordot(centers, mapped, 1)], mapped])
+        return np.asarray(mapped * (self.response.scale if isinstance(self.response, Continuous) else 1.0))
 
     def shift(self) -> NDArray[np.float64]:
         """What the response's center adds to the user's coefficients, or the columns' to means."""

@@ -1,9 +1,9 @@
-"""The bits of a float64 as an integer and back, and an exponential of fixed bits, compiled.
+"""The bits of a float64 as an integer and back, an exponential and a logarithm of fixed bits, compiled.
 
 Adding `MAGIC` = 1.5·2^52 to |v| < 2^51 rounds v to the nearest integer k, and the bits of the sum
 are those of `MAGIC` plus k. So sums of the rounded values are exact and do not depend on order.
 
-The exponential is a fixed sequence of IEEE operations and calls no library, so one argument gives
+Exponential and logarithm are fixed sequences of IEEE operations and call no library, so one argument gives
 the same bits at any place in a block and on any vector unit. The sensitivity proofs need this.
 """
 
@@ -58,3 +58,14 @@ def exp_negative(t: float) -> float:
     p = 1.0 + r * (1.0 + r * p)
     power = ((float_to_bits(shifted) - MAGIC_BITS) + 1023) << 52
     return float(p * bits_to_float(power))
+
+
+@numba.njit(nogil=True, error_model="numpy", inline="always")
+def log_one_plus(e: float) -> float:
+    """Return log(1 + e) for 0 <= e <= 1: 2 artanh(s), s = e / (2 + e) <= 1/3, by its series up to s^33."""
+    s = e / (2.0 + e)
+    square = s * s
+    series = 1.0 / 33.0
+    for odd in range(31, 0, -2):
+        series = 1.0 / odd + square * series
+    return float(2.0 * s * series)

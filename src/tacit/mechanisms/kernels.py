@@ -113,7 +113,7 @@ def _sparse_write(block: Any, t: int, factor: Floats, integers: Floats) -> None:
             integers[block.indices[k], r] = 0.0 if math.isnan(v) else (v + MAGIC) - MAGIC
 
 
-def _either(dense: Kernel, sparse: Kernel) -> Kernel:
+def either(dense: Kernel, sparse: Kernel) -> Kernel:
     """A function that compiled code gets in the form for its block's type."""
 
     def function(*_arguments: Any) -> None:
@@ -128,17 +128,17 @@ def _either(dense: Kernel, sparse: Kernel) -> Kernel:
     return function
 
 
-count_tiles = _either(lambda block: block.shape[0], lambda block: block.outcome.shape[0])
+count_tiles = either(lambda block: block.shape[0], lambda block: block.outcome.shape[0])
 """Tiles of a block."""
-outcome_column = _either(
+outcome_column = either(
     lambda block, t, width, place: block[t, width + place], lambda block, t, _width, place: block.outcome[t, place]
 )
 """Outcome column of tile t: the response at place 0, then weight and offset."""
-measure_tile = _either(_dense_measure, _sparse_measure)
+measure_tile = either(_dense_measure, _sparse_measure)
 """Write z·theta and 2^-600 + ‖z‖² of every record z of tile t, columns in order."""
-add_tile = _either(_dense_add, _sparse_add)
+add_tile = either(_dense_add, _sparse_add)
 """Add rint(factor·z) of every record z of tile t with a finite square to `total`."""
-write_tile = _either(_dense_write, _sparse_write)
+write_tile = either(_dense_write, _sparse_write)
 """Write rint(factor·z) of tile t into its 64 columns of (column, record); NaN becomes 0."""
 
 

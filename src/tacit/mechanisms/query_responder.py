@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.contract import query as queries
+from tacit.contract import selection_query as selecting
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import KIND_OF, Answer, Query, TableQuery
 from tacit.contract.sensitivity import AnyPrice, require_kind
@@ -17,11 +18,15 @@ from tacit.mechanisms import (
     batch_gradient,
     counts,
     gradient,
+    loss_difference,
     means,
     moments,
     newton_direction,
     objective_perturbation,
     output_perturbation,
+    posterior_draw,
+    selection,
+    vertex_choice,
 )
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
@@ -42,6 +47,11 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,
     queries.CurvatureTrace: newton_direction.answer_curvature_trace,
+    selecting.CandidateChoice: selection.answer_selection,
+    selecting.StatisticChoice: selection.answer_selection,
+    selecting.VertexChoice: vertex_choice.answer_vertex,
+    selecting.PosteriorDraw: posterior_draw.answer_posterior,
+    selecting.LossDifference: loss_difference.answer_difference,
 }
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
 SEEDED_STREAM = 1 << 128

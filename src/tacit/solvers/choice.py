@@ -23,6 +23,8 @@ from tacit.solvers import (
     batch_schedule,
     covariance,
     double_noise,
+    exponential,
+    frank_wolfe,
     gradient,
     intercept_only,
     mean,
@@ -35,6 +37,7 @@ from tacit.solvers import (
     staged_gradient,
     stochastic,
     whitened_gradient,
+    zeroth_order,
 )
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
@@ -69,6 +72,9 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         own = not isinstance(options.solver, str)
         if not own and options.solver in PENALISED and facts.penalty.l2:
             return PENALISED[options.solver](facts, options)
+        noiseless = None if own or options.solver not in NOISELESS else NOISELESS[options.solver](facts, options)
+        if noiseless is not None:
+            return replace(noiseless, counting=bool(facts.counts))
         plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
@@ -233,6 +239,9 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         "double-noise-newton": double_noise.plan,
         output_perturbation.NAME: output_perturbation.plan,
         "stochastic": stochastic.plan,
+        frank_wolfe.NAME: frank_wolfe.plan,
+        exponential.NAME: exponential.plan,
+        zeroth_order.NAME: zeroth_order.plan,
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""
@@ -240,6 +249,8 @@ PURE_SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
     {
         output_perturbation.NAME: output_perturbation.pure_plan,
         objective_perturbation.NAME: objective_perturbation.pure_plan,
+        frank_wolfe.NAME: frank_wolfe.pure_plan,
+        exponential.NAME: exponential.pure_plan,
     }
 )
 """By the name that a user gives: what plans the fit where delta is 0, within an ε.
@@ -256,6 +267,14 @@ PENALISED: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan]] = MappingP
     }
 )
 """Solvers whose l2 is on every coordinate: what plans a fit without noise."""
+NOISELESS: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan | None]] = MappingProxyType(
+    {
+        frank_wolfe.NAME: frank_wolfe.exact_plan,
+        exponential.NAME: exponential.exact_plan,
+        zeroth_order.NAME: zeroth_order.exact_plan,
+    }
+)
+"""Solvers with a way of their own at ε = ∞: what plans it, or None where the exact minimiser takes its place."""
 INTERVALS_BY_DEFAULT = frozenset({"auto"})
 """Solvers that pay for intervals unless they are declined: those whose coverage was shown."""
 

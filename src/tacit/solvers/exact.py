@@ -97,7 +97,7 @@ def _unconstrained(gate: Gate, plan: Plan, ridge: RidgePenalty, theta: Vector) -
 
     if plan.loss.code in CURVED:
         return _newton(gate, plan, ridge, theta, gradient)
-    return _quasi_newton(gate, plan, ridge, theta, gradient)
+    return quasi_newton(gate, plan, ridge, theta, gradient)
 
 
 def _newton(
@@ -144,7 +144,7 @@ def _on_the_sphere(gate: Gate, plan: Plan, ridge: RidgePenalty, ball: Ball, radi
     return at(high)
 
 
-def _quasi_newton(
+def quasi_newton(
     gate: Gate, plan: Plan, ridge: RidgePenalty, start: Vector, gradient_at: Callable[[Vector], Vector]
 ) -> Vector:
     """L-BFGS for losses whose curvature is zero somewhere; theta is (width,) or (width, class).

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from tacit.solvers import rules
-from tacit.solvers.rules import COVERAGE, Growth, rule
+from tacit.solvers.rules import COVERAGE, DERIVED, Growth, rule
 
 
 @dataclass(frozen=True)
@@ -208,6 +208,47 @@ class OutputPerturbation:
 
 
 @dataclass(frozen=True)
+class FrankWolfe:
+    """Steps to vertices of an l1 ball."""
+
+    study: ClassVar[str] = "docs/selection.md, on simulated designs with 10 of 20,000 slopes"
+    seen: float = rule(0.12, "share of n, in clips, by which a score stands out of the selection's noise")
+    steps: tuple[int, int] = rule((6, 300), "ends of the number of steps")
+    first: float = rule(30.0, "γ = 2 / (t + 2 + this): a longer first step leaps over the slope, and the next one back")
+    slope: float = rule(0.5, "clip of slopes, over their bound: those of first steps are at most half of it")
+    response_slope: float = rule(0.2, "and of a response within [-1, 1], most of which lies near its middle")
+    level: float = rule(3.0, "bound on the constant of labels: shares from 5% to 95%")
+    response_level: float = rule(1.0, "and of a response within [-1, 1]")
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """Candidates and posteriors of the exponential mechanism."""
+
+    study: ClassVar[str] = "docs/selection.md, on simulated designs"
+    grid: int = rule(3, "coefficients, the constant included, up to which candidates lie on a grid")
+    coefficients: int = rule(10, "coefficients up to which a posterior is drawn from by rejection")
+    points: int = rule(40_000, "candidates at most")
+    work: float = rule(4e8, "candidates times records at most: a few seconds")
+    fineness: float = rule(4.0, "points a coefficient, over √n: finer ones are nearer than its standard error")
+    fewest: int = rule(512, "candidates, however many records there are")
+    reach: float = rule(6.0, "largest prepared coefficient of labels on the grid: columns lie in [-1, 1]")
+    response_reach: float = rule(1.5, "and of a response within [-1, 1]")
+    cap: float = rule(5.0, "clip of a loss, over its largest value at margin 0: a smaller one favours long slopes")
+    proposals: int = rule(512, "points proposed at once: the ridge is the least for which they are enough")
+
+
+@dataclass(frozen=True)
+class ZerothOrder:
+    """Differences of losses at two points."""
+
+    study: ClassVar[str] = DERIVED
+    spread: float = rule(2.0, "clip of a difference, in deviations of a row's product with a random direction")
+    step: float = rule(1e-3, "distance of the two points over the row norm's inverse: its square is the bias")
+    seed: int = rule(7, "of the public directions")
+
+
+@dataclass(frozen=True)
 class DoubleNoise:
     """Newton's method with noise on gradient and direction."""
 
@@ -242,11 +283,13 @@ class Reliability:
 
 START, LEVEL, ONE_STEP, TAIL, NEWTON = Start(), Level(), OneStep(), Tail(), Newton()
 PERTURBATION, DOUBLE_NOISE, RELIABILITY = Perturbation(), DoubleNoise(), Reliability()
-OUTPUT_PERTURBATION = OutputPerturbation()
+OUTPUT_PERTURBATION, FRANK_WOLFE = OutputPerturbation(), FrankWolfe()
+EXPONENTIAL, ZEROTH_ORDER = Exponential(), ZerothOrder()
 GROUPS: tuple[Any, ...] = (
     rules.TABLES, rules.WARNINGS, rules.COUNTING, rules.BOUNDS, rules.WHITENING, rules.DESCENT,
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
-    PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC,
+    PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
+    ZEROTH_ORDER,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""
