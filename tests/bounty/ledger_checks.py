@@ -1,0 +1,168 @@
+"""Checks of what surrounds an answer: the charge before it, refusals, certificates, and private searches."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import tempfile
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import tacit
+from tacit.contract.query import KIND_OF, ResidualSize
+from tacit.contract.sensitivity import Price
+from tacit.errors import TacitError
+from tacit.ledger import Ledger
+from tacit.mechanisms.query_responder import Responder
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
+from tests.bounty import oracle
+from tests.bounty.fits import LABELS, table_of
+from tests.bounty.recorded_fits import recorded
+
+MOST, EACH = 4.0, 1.0
+"""Budget of a ledger, and of a fit in it, as μ."""
+SEARCHES, TRIALS, ASKED, DELTA = 5, 4, 4.0, 1e-5
+"""How many searches, of how many trials on average, each at ε and δ."""
+
+
+class Stopped(Exception):
+    """A fit that fails in the middle."""
+
+
+def model_of(**settings: Any) -> Any:
+    """A logistic regression at μ = 1."""
+    given = {"budget": Budget(mu=EACH), "bounds": (-1, 1), "classes": (0, 1), **settings}
+    return tacit.LogisticRegression(**given)
+
+
+def spent(path: Path) -> Fraction:
+    """Squared μ of all charges in a ledger's file."""
+    found = Ledger(path).guarantee()
+    return Fraction(0) if found is None else Fraction(found.mu or 0.0) ** 2
+
+
+def charge_comes_late() -> str | None:
+    """Look into the ledger's file while the first answer is computed, and after a fit that failed."""
+    table = table_of(LABELS, 6)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.db"
+        ledger = Ledger(path, budget=Budget(mu=MOST))
+        seen: list[Fraction] = []
+        original = Responder.answer
+
+        def answer(self: Responder, query: Any, price: Any) -> Any:
+            seen.append(spent(path))
+            return original(self, query, price)
+
+        with patch.object(Responder, "answer", answer), ledger:
+            model_of().fit(table["X"], table["y"])
+        if not seen or min(seen) < Fraction(999, 1000):
+            return "an answer is computed before the charge is in the file"
+
+        def stop(self: Responder, query: Any, price: Any) -> Any:
+            original(self, query, price)
+            raise Stopped
+
+        with patch.object(Responder, "answer", stop), ledger, contextlib.suppress(Stopped):
+            model_of().fit(table["X"], table["y"])
+        if spent(path) < Fraction(1998, 1000):
+            return "a fit that failed in the middle is not charged"
+        return _overspending(ledger, table)
+
+
+def _overspending(ledger: Ledger, table: Any) -> str | None:
+    """Charge until nothing is left: 16 fits of μ = 1 are within μ = 4, two are spent, and 14 are left."""
+    done = 0
+    with ledger:
+        for _ in range(20):
+            try:
+                model_of(solver="gradient", iterations=1).fit(table["X"], table["y"])
+            except TacitError:
+                break
+            done += 1
+    return None if done == 14 else f"{done} fits were allowed where the budget is for 14"
+
+
+def record_is_noticed() -> str | None:
+    """In a ledger, no content of a record may be refused, warned of, or read off for want of a declaration."""
+    table = table_of(LABELS, 7)
+    for cell, label in ((np.nan, 1), (np.inf, 0), (1e300, 7), (0.0, math.nan)):
+        X, y = np.array(table["X"]), np.array(table["y"])
+        X[0, 0], y[0] = cell, label
+        with Ledger(budget=Budget(mu=MOST)) as ledger:
+            try:
+                model_of().fit(X, y)
+            except TacitError as error:
+                return f"a record was refused for its content: {type(error).__name__}"
+            if len(ledger.charges()) != 1:
+                return "a fit was not charged"
+            for given in ({"invalid_rows": "error"}, {"classes": None}):
+                try:
+                    model_of(**given).fit(X, y)
+                except TacitError:
+                    continue
+                return f"{next(iter(given))} was allowed in a ledger"
+    return None
+
+
+def certificate_is_wrong() -> str | None:
+    """Noise of a seed, or none, is not private; a number that is lowered is noticed; assumed facts are listed."""
+    table = table_of(LABELS, 8)
+    for given in ({"random_state": 3}, {"budget": Budget(epsilon=math.inf)}):
+        if model_of(**given).fit(table["X"], table["y"]).certificate_.parsed["private"]:
+            return "a fit without privacy is certified as private"
+    certificate = model_of().fit(table["X"], table["y"]).certificate_
+    if not certificate.check().consistent:
+        return "a certificate does not agree with itself"
+    assumed = {fact["name"] for fact in certificate.parsed["public"] if fact["source"] == "assumed"}
+    if "every record is valid" not in assumed or "number of records" not in assumed | {
+        fact["name"] for fact in certificate.parsed["public"]
+    }:
+        return "an assumed fact is not listed"
+    return None
+
+
+def search_tells_more() -> str | None:
+    """A search must cost what it says, charge it first, and show of its trials the best alone."""
+    table = table_of(LABELS, 9, 400)
+    with Ledger(budget=Budget(epsilon=60.0, delta=DELTA), law="rdp") as ledger:
+        runs = [recorded(search_of, table) for _ in range(SEARCHES)]
+    if len({run.left for run in runs}) > 1 or len(ledger.charges()) != SEARCHES:
+        return "what a search shows, or charges, depends on its trials"
+    for run in (run for run in runs if run.asked):
+        squares = {True: Fraction(0), False: Fraction(0)}
+        for it in run.asked:
+            assert isinstance(it.price, Price)
+            kind, size = KIND_OF[type(it.query)], int(getattr(it.query, "size", 1))
+            cost = oracle.mu_squared(kind, it.price, Relation.REPLACE_ONE, size)
+            squares[isinstance(it.query, ResidualSize)] += cost
+        # A record is fitted or validates: fit and score of a trial are of different records.
+        trials = sum(isinstance(it.query, ResidualSize) for it in run.asked)
+        least = oracle.poisson_search_epsilon(math.sqrt(max(squares.values()) / trials), TRIALS, DELTA)
+        if least > ASKED * 1.01:
+            return f"a search at ε = {ASKED} costs {least:.4g}"
+    return None
+
+
+def search_of(table: Any) -> Any:
+    """Search two settings; return the shape of what is shown: names, whole numbers, and lengths."""
+    model = tacit.LogisticRegression(epsilon=ASKED, delta=DELTA, bounds=(-1, 1), classes=(0, 1))
+    found = tacit.PrivateSearchCV(model, {"l2": [1e-3, 1.0]}, mean_runs=TRIALS).fit(table["X"], table["y"])
+    return tuple(
+        (name, value if isinstance(value, int) else len(value) if hasattr(value, "__len__") else None)
+        for name, value in sorted(vars(found).items())
+    )
+
+
+CHECKS: Mapping[str, Callable[[], str | None]] = {
+    "ledger: charges": charge_comes_late,
+    "ledger: refusals": record_is_noticed,
+    "certificates": certificate_is_wrong,
+    "search": search_tells_more,
+}
