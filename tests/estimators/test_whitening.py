@@ -60,7 +60,7 @@ def test_it_composes_with_an_estimator_under_one_budget() -> None:
 @pytest.mark.usefixtures("nothing_spent")
 @pytest.mark.parametrize(
     "wrong",
-    [{"components": 4}, {"components": 0}, {"ridge": 0.0}, {"reach": -1.0}, {"blocks": (1, 1)}, {"blocks": (4, -1)}],
+    [{"components": 4}, {"components": 0}, {"ridge": 0.0}, {"reach": -1.0}, {"blocks": (1, 1)}, {"blocks": (4, -1)}, {"blocks": 3}],
 )
 def test_wrong_settings_are_refused_before_a_record_is_read(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingError):

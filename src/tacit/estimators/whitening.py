@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -87,7 +87,9 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         if self.components is not None:
             whole("components", self.components, 1, len(names))
         if self.blocks is not None and not (
-            all(is_whole(size, 1) for size in self.blocks) and sum(self.blocks) == len(names)
+            isinstance(self.blocks, Iterable)
+            and all(is_whole(size, 1) for size in self.blocks)
+            and sum(self.blocks) == len(names)
         ):
             raise SettingError(f"blocks must be whole numbers above 0 that add up to the {len(names)} columns.")
         if sparse:
