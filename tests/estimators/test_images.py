@@ -123,8 +123,9 @@ def test_a_ledger_that_cannot_price_the_plan_refuses_before_an_image_is_read() -
 
     images = np.zeros((4, SIDE, SIDE)).view(Unread)
     model = ImageClassifier(epsilon=1.0, recipe=RECIPE)
-    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=0), law="pure") as ledger, pytest.raises(
-        LedgerError, match='law="rdp"'
+    with (
+        tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=0), law="pure") as ledger,
+        pytest.raises(LedgerError, match='law="rdp"'),
     ):
         model.fit(images, np.zeros(4, dtype=int))
     assert not ledger.charges()
