@@ -100,7 +100,7 @@ def wald_test(
         df_num=count,
         df_denom=degrees,
         pvalue=tail,
-        statement=weakest(statements),
+        statement=joint_statement(covariance, weights, statements),
         labels=asked.labels,
     )
 
@@ -136,6 +136,12 @@ def require_joint(asked: Combinations, statements: tuple[str, ...], why: str) ->
             f"The intervals of some of these combinations are withheld ({_listed(withheld)}), and "
             f"so is what is said of all at once: {why}."
         )
+
+
+def joint_statement(covariance: Covariance | StepCovariance, weights: Matrix, statements: Sequence[str]) -> str:
+    """The weakest word of combinations, and not nominal where the clip may bias them all at once."""
+    biased = isinstance(covariance, StepCovariance) and covariance.biased(weights)
+    return weakest([*statements, "conservative"] if biased else statements)
 
 
 def weakest(statements: Sequence[str]) -> str:

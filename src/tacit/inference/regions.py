@@ -12,7 +12,7 @@ import numpy as np
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import joint_quantile
-from tacit.inference.hypotheses import Combinations, JointLaw, joint_law, require_joint, weakest
+from tacit.inference.hypotheses import Combinations, JointLaw, joint_law, joint_statement, require_joint
 from tacit.inference.step_covariance import StepCovariance
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.validate import between
@@ -89,5 +89,10 @@ def confidence_region(
     if isinstance(covariance, StepCovariance) and count > 1:
         square = covariance.simulated_quantile(weights, level, square)
     return ConfidenceRegion(
-        asked.labels, weights @ estimates, law.covariance, math.sqrt(square), level, weakest(statements)
+        asked.labels,
+        weights @ estimates,
+        law.covariance,
+        math.sqrt(square),
+        level,
+        joint_statement(covariance, weights, statements),
     )

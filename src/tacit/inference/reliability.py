@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import Plan
+from tacit.contract.plan import Plan, Purpose
 from tacit.contract.release import Release, Sandwich
 from tacit.inference.step_covariance import StepCovariance
 from tacit.solvers.interval_rules import RELIABILITY
@@ -78,10 +78,13 @@ class StepJudgement:
         found, rules = self.covariance.errors(combinations), RELIABILITY
         sandwich, signal = self.covariance.sandwich, self.signal * (1 + ROUNDING)
         small = f"n·μ/d is {_shown(signal)}, below {rules.signal:g}"
+        alone = signal < rules.signal and sandwich.lifted
         # What is measured, above which it makes an interval doubtful, and above which it withholds it.
         causes: list[tuple[str, NDArray[Any] | float, float, float]] = [
             (HIDDEN, found.hidden, *rules.hidden),
             (CLIPPED, found.bias, *rules.bias),
+            (HIDDEN, alone, 0.0, 0.0),
+            (UNSEEN, -self._seen, -rules.seen[0], -rules.seen[1]),
             (NOISY, found.curvature, rules.curvature, rules.curvature_most),
             (RARE, found.second_order, rules.second_order, rules.second_order_most),
             (FAINT, found.faint, 0.0, 0.0),
@@ -93,6 +96,13 @@ class StepJudgement:
         ]
         everyone = np.ones(len(combinations), dtype=bool)
         return [(text, everyone & (value > most), everyone & (value > least)) for text, value, least, most in causes]
+
+    @property
+    def _seen(self) -> float:
+        """Released share of the rarest label over the noise of its count; infinite where there are no labels."""
+        plan = self.covariance.plan
+        noises = [it.noise_share(plan.count) for it in plan.steps if it.purpose is Purpose.LABEL_SHARE]
+        return self.covariance.sandwich.level / noises[0] if noises and noises[0] > 0 else math.inf
 
     def why(self, combinations: NDArray[np.float64]) -> str:
         """Why intervals of some combinations are withheld."""
@@ -123,6 +133,7 @@ CLIPPED = (
     "large residuals had to be cut off, or rows far out are not fitted, and what that changes is not small; narrower "
     "bounds, the logarithm of a skewed column or a larger epsilon would help"
 )
+UNSEEN = "the rarer label is hardly seen above the noise of its count; more records or a larger epsilon would show it"
 NOISY = "the noise of the curvature is not small"
 RARE = "the outcome is so rare or the pilot so noisy that a second-order bias remains"
 FAINT = (
@@ -131,7 +142,9 @@ FAINT = (
 )
 FAR = "the last step was so long that what it leaves out may matter"
 CUT = "the last step was too long and was cut"
-FLAT = "the response hardly varies within its declared range; declare narrower bounds"
+FLAT = (
+    "the response or a column hardly varies within its declared range; declare narrower bounds, or take its logarithm"
+)
 NOTHING = "no direction stands out of the noise"
 
 

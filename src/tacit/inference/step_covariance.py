@@ -152,17 +152,33 @@ class StepCovariance:
         found, U = self.scatter(everyone), self._spectrum[3]
         total = U.T @ self.sandwich.score @ U / self.spare
         if not sampling_only:
-            total = total + self._added(1) * (U.T @ U)
+            total = total + (self._noise() + self.sandwich.bias**2) * (U.T @ U)
         total = (total + total.T) / 2
         np.fill_diagonal(total, found.sampling + (0.0 if sampling_only else found.privacy))
         return np.asarray(total)
 
-    def _added(self, count: int) -> float:
-        """What noise and bias add to every direction of `count` combinations at once."""
+    def _noise(self) -> float:
+        """What noise adds to the variance of every direction."""
         sandwich, hidden = self.sandwich, self._spectrum[2]
         error = sandwich.pilot_error + hidden.shape[1] * sandwich.hidden_size**2
-        added = sandwich.step_noise**2 + sandwich.bias**2 / count
-        return float(added + sandwich.curvature_noise**2 / 2 * error)
+        return float(sandwich.step_noise**2 + sandwich.curvature_noise**2 / 2 * error)
+
+    def biased(self, combinations: Matrix) -> bool:
+        """Whether the clip may bias several at once by more than the noisy B says: least squares of little signal."""
+        sandwich = self.sandwich
+        clipped = sandwich.bias > 0.0 and sandwich.asymmetry == 0.0
+        return len(combinations) > 1 and clipped and self.plan.signal < RELIABILITY.joint_signal
+
+    def _bias(self, combinations: Matrix) -> float:
+        """What the clip's bias adds to every direction of combinations, squared.
+
+        The bound B holds for one direction. The whole gradient is biased by √d B at most, and B has noise itself.
+        """
+        sandwich, count = self.sandwich, len(combinations)
+        if not self.biased(combinations):
+            return sandwich.bias**2 / count
+        bound = max(sandwich.bias, RELIABILITY.joint_bias * sandwich.step_noise)
+        return RELIABILITY.joint_part * len(sandwich.curvature) * bound**2 / count
 
     def joint(self, combinations: Matrix) -> Matrix:
         """Covariance of combinations, with the score's second moments shrunk to the curvature.
@@ -172,11 +188,16 @@ class StepCovariance:
         if len(combinations) == 1:
             alone = self.scatter(combinations)
             return np.asarray((alone.sampling + alone.privacy)[:, None])
-        return self._joint(combinations, self._shrunk(self.sandwich.score))
+        return self._joint(combinations, self._shrunk(self.sandwich.score), self._bias(combinations))
 
-    def _joint(self, combinations: Matrix, score: Matrix) -> Matrix:
+    def _joint(self, combinations: Matrix, score: Matrix, bias: float) -> Matrix:
         """Covariance of combinations for a score matrix, or for a stack of them."""
         U = self._spectrum[3] @ combinations.T
+        total = self._sampled(U, score) + (self._noise() + bias) * (U.T @ U)
+        return np.asarray((total + total.swapaxes(-1, -2)) / 2)
+
+    def _sampled(self, U: Matrix, score: Matrix) -> Matrix:
+        """Covariance that sampling explains, at least what noise hides."""
         lengths, sampling = U.T @ U, U.T @ score @ U
         least, vectors = np.linalg.eigh(lengths)
         root = np.sqrt(np.maximum(least, TINY))
@@ -184,9 +205,7 @@ class StepCovariance:
         values, axes = np.linalg.eigh((inner + inner.swapaxes(-1, -2)) / 2)
         values = np.maximum(values, RELIABILITY.joint_floor * self.sandwich.score_noise)
         back = (vectors * root) @ axes
-        total = (back * values[..., None, :]) @ back.swapaxes(-1, -2) / self.spare
-        total = total + self._added(len(combinations)) * lengths
-        return np.asarray((total + total.swapaxes(-1, -2)) / 2)
+        return np.asarray((back * values[..., None, :]) @ back.swapaxes(-1, -2) / self.spare)
 
     def _shrunk(self, score: Matrix) -> Matrix:
         """Pull Q, or each of a stack, to the nearest multiple of the visible M, by what noise explains."""
@@ -222,7 +241,8 @@ class StepCovariance:
         """Wald's statistic in draws of the estimates and of the noise of Q."""
         generator = PublicSequence(RELIABILITY.seed)
         score, width = self._shrunk(self.sandwich.score), len(self.sandwich.score)
-        root = np.linalg.cholesky(_positive(self._joint(combinations, score)))
+        bias = self._bias(combinations)
+        root = np.linalg.cholesky(_positive(self._joint(combinations, score, bias)))
         distances = generator.standard_normal((RELIABILITY.draws, len(combinations))) @ root.T
         at_once = max(1, LARGEST_STACK // width**2)
         found = []
@@ -230,7 +250,7 @@ class StepCovariance:
             away = distances[first : first + at_once]
             noise = generator.standard_normal((len(away), width, width))
             noise = (noise + noise.swapaxes(-1, -2)) / 2 * self.sandwich.score_noise
-            drawn = _positive(self._joint(combinations, self._shrunk(score + noise)))
+            drawn = _positive(self._joint(combinations, self._shrunk(score + noise), bias))
             found.append(np.sum(away * np.linalg.solve(drawn, away[..., None])[..., 0], axis=-1))
         return np.concatenate(found)
 

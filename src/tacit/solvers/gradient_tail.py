@@ -35,13 +35,14 @@ class Clip:
     """The norm to which gradients are clipped, and what clipping may do to their mean.
 
     A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `worst` is the bias where
-    there are too many.
+    there are too many. `deviation` is that of normal residuals with this quantile of the norms.
     """
 
     norm: float
     bias: float
     fitted: float = math.inf
     worst: float = 0.0
+    deviation: float = math.inf
 
 
 def choose_clip(
@@ -67,7 +68,8 @@ def choose_clip(
     scale = safety / math.sqrt(coordinates.dimension)
     clip = best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
     fitted = min(TAIL.beyond[0] * clip.norm, TAIL.beyond[1] * quantile)
-    return replace(clip, fitted=fitted, worst=max(clip.bias, scale * largest))
+    normal = NormalDist().inv_cdf((1 + held) / 2) * math.sqrt(coordinates.dimension)
+    return replace(clip, fitted=fitted, worst=max(clip.bias, scale * largest), deviation=quantile / normal)
 
 
 def bias_at(

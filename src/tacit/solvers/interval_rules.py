@@ -109,6 +109,7 @@ class OneStep:
     numbers_clip: Growth = rule(Growth(2.5, 100.0, 0.4, 1.5, 100.0), "the same for numbers")
     counts_clip: Growth = rule(Growth(1.1, 100.0, 0.45, 1.1, 100.0), "and for counts")
     flat: float = rule(0.0011, "mean size over the range of a response that hardly varies")
+    narrow: float = rule(200.0, "deviations of a column in half its declared range: rows far out are not ruled out")
     score_share: float = rule(0.4, "weight of the score beside the curvature: M needs accuracy")
     residual_rounds: int = rule(6, "counts for the radius of the residuals")
     steps_of_large: int = rule(8, "pilot steps over a large table of labels, for time")
@@ -146,6 +147,7 @@ class Tail:
     clips: int = rule(80, "clips tried")
     farthest: float = rule(30.0, "largest clip, in quantiles")
     beyond: tuple[float, float] = rule((2.0, 8.0), "clips, or quantiles, beyond which a shortened row is not fitted")
+    few: float = rule(0.5, "least quantile over that of normal errors of the residuals' size: else a few hold the sum")
     unfit: float = rule(0.002, "share of n of such records that the law of the tail may leave")
     unfit_noises: float = rule(2.0, "deviations of noise by which there must be more: no interval then")
 
@@ -266,6 +268,7 @@ class Reliability:
 
     study: ClassVar[str] = COVERAGE
     signal: float = rule(100.0, "signal from which coverage was measured to be nominal")
+    seen: tuple[float, float] = rule((6.0, 2.0), "deviations of its noise in the rarer label's share, likewise")
     hidden: tuple[float, float] = rule((0.1, 0.15), "hidden part over standard errors: conservative, withheld")
     bias: tuple[float, float] = rule((0.6, 1.0), "bias bound of the clip, likewise")
     curvature: float = rule(0.5, "noise of the curvature, likewise: conservative")
@@ -276,6 +279,9 @@ class Reliability:
     far: float = rule(0.8, "error of the pilot in predictor units, from which they are widened")
     far_most: float = rule(1.6, "and withheld")
     faint: float = rule(3.0, "noise norms up to which a curvature this many times below the best is not believed")
+    joint_signal: float = rule(400.0, "signal below which joint tests of least squares are conservative: B is noisy")
+    joint_bias: float = rule(0.5, "least bias bound that they allow for then, in noise deviations of the gradient")
+    joint_part: float = rule(2.0, "part of the squared bound of the whole gradient that is added then")
     joint_floor: float = rule(0.1, "least score variance in a joint test, in noise deviations")
     draws: int = rule(400, "of the law of a joint test")
     seed: int = rule(1, "of their generator")

@@ -18,10 +18,11 @@ from tacit.losses import classification, regression
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
-from tacit.solvers.interval_rules import LEVEL, ONE_STEP
+from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
 from tacit.solvers.nuisance import residual_threshold
 from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import part_way, weight_ratio
+from tacit.solvers.rules import RESPONSE
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 LABELS = frozenset({Code.LOGISTIC, Code.SOFTMAX})
@@ -142,4 +143,8 @@ def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_
     low, high = response_ends(plan)
     steepest = high - low if loss.code is Code.SQUARED else loss.lipschitz
     clip = choose_clip(gate, plan, coordinates, pilot.theta, row_bound, loss, row_bound * steepest)
+    # Where most residuals are far below their mean size, the sum is that of a few records, and no law of a tail holds.
+    few = loss.code is Code.SQUARED and clip.deviation < TAIL.few * RESPONSE.normal * pilot.size
+    if few and plan.private:
+        clip = replace(clip, bias=clip.worst)
     return replace(loss, lipschitz=clip.norm / row_bound), clip

@@ -98,6 +98,7 @@ class OneStep:
                 matrix = coordinates.matrix
         row = np.append(standards.centers[:-2], 1.0) if plan.design.intercept else None
         pilot = self._descend(gate, plan, coordinates, known)
+        pilot = replace(pilot, flat=pilot.flat or hardly_varies(plan, coordinates))
         theta, sandwich = take_step(gate, plan, coordinates, pilot, self.clip_factor, row)
         return Solution(coordinates.prepared(theta), sandwich)
 
@@ -154,6 +155,20 @@ class OneStep:
         rare = float(shares.min())
         asymmetry = max(1 - 2 * rare, ONE_STEP.least_asymmetry)
         return Pilot(theta, coordinates.working(start), plan.loss, 1.0, rare, asymmetry)
+
+
+def hardly_varies(plan: Plan, coordinates: Coordinates) -> bool:
+    """Whether a column's released deviation is a tiny part of its declared range.
+
+    With whitening S, z = S'u, the second moments of the prepared row u are (S S')⁻¹. Rows may then lie hundreds of
+    deviations out, where weights hide them.
+    """
+    if coordinates.matrix is None or not plan.design.intercept or not plan.private:
+        return False
+    root = np.linalg.pinv(coordinates.matrix)
+    moments = root.T @ root
+    variance = np.diagonal(moments) - np.square(moments[-1]) / max(float(moments[-1, -1]), np.finfo(float).tiny)
+    return bool((variance[:-1] < ONE_STEP.narrow**-2).any())
 
 
 ROUNDED = 1e-6
