@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from tacit.estimators.simple_regression import simple_regression as simple_regression
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
+    from tacit.estimators.pate import PATE as PATE
     from tacit.estimators.study import plan as plan
+    from tacit.estimators.subsample_aggregate import SubsampleAggregate as SubsampleAggregate
+    from tacit.estimators.tukey import TukeyRegressor as TukeyRegressor
     from tacit.estimators.whitening import PrivateWhitener as PrivateWhitener
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.losses.own import own_loss as own_loss
@@ -59,6 +62,7 @@ _NAMES = {
     "estimators.images": "ImageClassifier",
     "estimators.naive_bayes": "GaussianNB",
     "estimators.own_loss": "MarginClassifier MarginRegressor",
+    "estimators.pate": "PATE",
     "estimators.public_rows": "public",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
     "estimators.scattering": "ScatteringTransform",
@@ -67,6 +71,8 @@ _NAMES = {
     "estimators.statistics_gate": "Mean statistics",
     "estimators.whitening": "PrivateWhitener",
     "estimators.study": "plan",
+    "estimators.subsample_aggregate": "SubsampleAggregate",
+    "estimators.tukey": "TukeyRegressor",
     "ledger.ledger": "Ledger",
     "losses.own": "own_loss",
     "planning.assumptions": "Assumptions",

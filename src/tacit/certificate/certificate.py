@@ -19,12 +19,15 @@ from typing import Any, ClassVar
 
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.batch_entry import read_batch_price, stated_batches
+from tacit.certificate.block_entry import read_block_price, stated_block_price
 from tacit.certificate.stated_model import StatedModel
 from tacit.contract.batches import BatchPrice
+from tacit.contract.block_price import BlockPrice, DepthPrice
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import (
+    CHOICES,
     LARGEST_BITS,
     SIZED,
     AnyPrice,
@@ -211,7 +214,7 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     times, price = int(step.times), step.price
     # Answers computed in floats have their proven error inside the sensitivity.
     exact = step.kind not in {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION}
-    arithmetic = REAL if isinstance(price, GammaPrice | PurePrice) else EXACT if exact else BOUNDED
+    arithmetic = REAL if isinstance(price, GammaPrice | PurePrice | DepthPrice) else EXACT if exact else BOUNDED
     entry: dict[str, Any] = {
         "query": str(step.kind),
         "label": step.label,
@@ -230,6 +233,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
 def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sensitivity and noise of an answer, as the certificate states them."""
     noise: dict[str, Any]
+    if isinstance(price, BlockPrice):
+        return stated_block_price(price)
     if isinstance(price, PurePrice):
         noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
         stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
@@ -279,6 +284,8 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
+    if kind in CHOICES:
+        return read_block_price(entry, kind, place)
     perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
     proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}
     require(proven, f"{place}: no {kind} has the arithmetic {REAL}")

@@ -14,6 +14,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.block_query import AnyBlockQuery, BlockDepth, BlockMean, BlockMedian, VoteChecks, VoteCounts
 from tacit.contract.bounded_parameters import BoundedParameters
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
@@ -32,7 +33,7 @@ class Weights(StrEnum):
 
 
 class QueryKind(StrEnum):
-    """The shapes of private answers, sums but the last three; each has its sensitivity theorem."""
+    """The shapes of private answers; each has its sensitivity theorem."""
 
     GRADIENT = "gradient"
     BATCH_GRADIENT = "batch-gradient"
@@ -44,6 +45,11 @@ class QueryKind(StrEnum):
     MINIMUM = "perturbed-minimum"
     DIRECTION = "damped-direction"
     NOISY_MINIMUM = "noisy-minimum"
+    BLOCK_MEAN = "block-mean"
+    BLOCK_MEDIAN = "block-median"
+    BLOCK_DEPTH = "block-depth"
+    VOTE_CHECKS = "vote-checks"
+    VOTE_COUNTS = "vote-counts"
 
 
 @dataclass(frozen=True)
@@ -335,10 +341,12 @@ class GroupSums:
         return 1 + len(self.statistics)
 
 
-WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
+BLOCK_KINDS = frozenset(kind for kind in QueryKind if kind.startswith(("block-", "vote-")))
+"""Kinds of answers about blocks."""
+WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, AnyBlockQuery)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection | AnyBlockQuery
 """Queries of a store of records."""
 Query = TableQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
@@ -355,6 +363,11 @@ KIND_OF: Mapping[type, QueryKind] = {
     PerturbedMinimum: QueryKind.MINIMUM,
     NoisyMinimum: QueryKind.NOISY_MINIMUM,
     DampedDirection: QueryKind.DIRECTION,
+    BlockMean: QueryKind.BLOCK_MEAN,
+    BlockMedian: QueryKind.BLOCK_MEDIAN,
+    BlockDepth: QueryKind.BLOCK_DEPTH,
+    VoteChecks: QueryKind.VOTE_CHECKS,
+    VoteCounts: QueryKind.VOTE_COUNTS,
     GroupSum: QueryKind.GRADIENT,
     ChannelMoments: QueryKind.SECOND_MOMENTS,
     MappedGradient: QueryKind.GRADIENT,

@@ -20,6 +20,7 @@ from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers import (
     adassp,
+    aggregate,
     batch_schedule,
     covariance,
     double_noise,
@@ -69,6 +70,8 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         own = not isinstance(options.solver, str)
         if not own and options.solver in PENALISED and facts.penalty.l2:
             return PENALISED[options.solver](facts, options)
+        if not own and options.solver in UNNOISED:
+            return UNNOISED[options.solver](facts, options)
         plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
     require_moderate_scales(facts)
@@ -233,6 +236,7 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         "double-noise-newton": double_noise.plan,
         output_perturbation.NAME: output_perturbation.plan,
         "stochastic": stochastic.plan,
+        aggregate.NAME: aggregate.plan,
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""
@@ -256,6 +260,10 @@ PENALISED: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan]] = MappingP
     }
 )
 """Solvers whose l2 is on every coordinate: what plans a fit without noise."""
+UNNOISED: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan]] = MappingProxyType(
+    {aggregate.NAME: aggregate.exact_plan}
+)
+"""Solvers that do without noise what they do with it: what plans such a fit."""
 INTERVALS_BY_DEFAULT = frozenset({"auto"})
 """Solvers that pay for intervals unless they are declined: those whose coverage was shown."""
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from tacit.solvers import rules
+from tacit.solvers.block_rules import BLOCKS
 from tacit.solvers.rules import COVERAGE, Growth, rule
 
 
@@ -247,6 +248,6 @@ GROUPS: tuple[Any, ...] = (
     rules.TABLES, rules.WARNINGS, rules.COUNTING, rules.BOUNDS, rules.WHITENING, rules.DESCENT,
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
-    PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC,
+    PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, BLOCKS,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""
