@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tacit.design.feature_map import RandomFourier as RandomFourier
     from tacit.estimators.classifiers import LinearSVC as LinearSVC
     from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
+    from tacit.estimators.comparison import compare as compare
     from tacit.estimators.covariance import Covariance as Covariance
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
     from tacit.report.coefficients import plot_region as plot_region
+    from tacit.report.comparison import plot_comparison as plot_comparison
     from tacit.report.forecast import plot_study as plot_study
     from tacit.schema.schema import Schema as Schema
 
@@ -56,6 +58,7 @@ _NAMES = {
     "certificate.certificate": "Certificate",
     "design.feature_map": "Polynomial RandomFourier",
     "estimators.classifiers": "LinearSVC LogisticRegression",
+    "estimators.comparison": "compare",
     "estimators.covariance": "Covariance",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
@@ -80,6 +83,7 @@ _NAMES = {
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
     "report.coefficients": "plot plot_region",
+    "report.comparison": "plot_comparison",
     "report.forecast": "plot_study",
     "schema.schema": "Schema",
 }
