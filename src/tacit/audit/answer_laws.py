@@ -20,7 +20,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.accounting.objective_perturbation import jacobian_term
+from tacit.audit.block_laws import ChoiceLaw, KnownDraws, known_results
 from tacit.audit.bounds import Floats
+from tacit.audit.shift import Law, Shift
+from tacit.contract.block_price import ChoicePrice
+from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockMedian
 from tacit.contract.minimum_accuracy import Accuracy
 from tacit.contract.query import KIND_OF, Answer, NoisyMinimum, PerturbedMinimum, Query, QueryKind
 from tacit.contract.sensitivity import (
@@ -37,11 +41,12 @@ from tacit.contract.sensitivity import (
     ridge_of,
 )
 from tacit.design.design import Design
+from tacit.mechanisms.block_results import Draws
 from tacit.mechanisms.certified_minimum import Objective
 from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
 from tacit.mechanisms.output_perturbation import integer_minimum, noised_minimum
 from tacit.mechanisms.query_responder import Responder
-from tacit.privacy.event import Gaussian, Pure
+from tacit.privacy.event import Gaussian, Pure, Votes
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.store import Store
@@ -76,6 +81,15 @@ class AuditedTable(Responder):
         assert isinstance(price, Price | GammaPrice)  # noqa: S101 - for the type checker
         return noised_minimum(query, price, *self.integer_minimum(query, price), self._entropy)
 
+    def _draws(self) -> Draws:
+        return KnownDraws()
+
+    def _results_of(self, query: AnyBlockQuery) -> Floats:
+        """Results of the blocks; a black box is run in this process."""
+        if isinstance(query.function, BlackBox):
+            return known_results(query.function, query.blocks, self._store)
+        return super()._results_of(query)
+
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records as a private run does: in float32."""
         self._store = rescale(self._store, design, np.float32)
@@ -101,25 +115,6 @@ class AuditedTable(Responder):
         return self._in_coordinates(query)
 
 
-@dataclass(frozen=True)
-class Shift:
-    """What one query showed, and how much of that was paid for: in μ², or in ε where its noise is pure."""
-
-    kind: QueryKind
-    realised: Fraction
-    paid: Fraction
-
-
-class Law(Protocol):
-    """The law of an answer on two tables."""
-
-    def log_ratio(self, answer: Answer) -> float:
-        """Logarithm of P₁ / P₀ of a noised answer."""
-
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
-        """What the answer showed of the difference of the tables."""
-
-
 def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law:
     """The law of the answers to a query at a price, on two tables."""
     if isinstance(query, PerturbedMinimum):
@@ -132,6 +127,9 @@ def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law
         if query.classes > 1:
             values = [value.reshape(query.classes, -1).T for value in values]
         return NoiseLaw(KIND_OF[NoisyMinimum], price, values[0], values[1], (tuple(first), tuple(second)))
+    if isinstance(query, BlockMedian):
+        assert isinstance(price, ChoicePrice)  # noqa: S101 - for the type checker
+        return ChoiceLaw(query, price, tuple(table._results_of(query) for table in tables))  # noqa: SLF001
     exact = [table.answer(query, price).value for table in tables]
     assert isinstance(price, Price | GammaPrice | LaplacePrice)  # noqa: S101 - for the type checker
     return NoiseLaw(KIND_OF[type(query)], price, exact[0], exact[1])
@@ -163,7 +161,7 @@ class NoiseLaw:
         moves = [two - one for one, two in zip(first, second, strict=True)]
         (event,) = events_of(self.kind, self.price, relation, size)
         square = sum(move**2 for move in moves)
-        if isinstance(event, Gaussian):
+        if isinstance(event, Gaussian | Votes):
             return (Shift(self.kind, Fraction(square, 4**self.price.bits), event.mu_squared),)
         assert isinstance(event, Pure)  # noqa: S101 - for the type checker
         root = math.isqrt(square)

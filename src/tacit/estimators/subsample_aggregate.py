@@ -116,7 +116,8 @@ class SubsampleAggregate(BlockModel):
         return np.asarray(self.classes_[codes])
 
     def _is_classifier(self) -> bool:
-        return bool(is_classifier(self.estimator))
+        tagged = hasattr(self.estimator, "__sklearn_tags__")
+        return self.classes is not None or (tagged and bool(is_classifier(self.estimator)))
 
     def _output_names(self, design: Design) -> list[str]:
         if self.output is None:

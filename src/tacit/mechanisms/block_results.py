@@ -5,8 +5,10 @@ Proof: proofs/mechanisms/block_results.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +27,39 @@ from tacit.rows.storage.store import Store, thread_count
 LABEL = "blocks"
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Assign = Callable[[int, int], Integers]
-"""Blocks of so many units, by the number of blocks."""
 
 
-def members_of(units: Integers, assigned: Integers, blocks: int, entropy: Entropy) -> list[Integers]:
-    """The places of each block's rows, in a random order.
+class Draws(Protocol):
+    """What decides which block a unit is in, and in which order the rows of a block are."""
+
+    def blocks(self, units: int, blocks: int) -> Integers:
+        """The block of each unit."""
+
+    def order(self, rows: int) -> Integers:
+        """An order of all rows."""
+
+
+@dataclass(frozen=True)
+class SecretDraws:
+    """Independent uniform blocks, and a uniform order. Neither depends on the table."""
+
+    entropy: Entropy
+
+    def blocks(self, units: int, blocks: int) -> Integers:
+        """The block of each unit."""
+        return draw_blocks(units, blocks, self.entropy)
+
+    def order(self, rows: int) -> Integers:
+        """An order of all rows."""
+        return draw_order(rows, self.entropy)
+
+
+def members_of(units: Integers, count: int, blocks: int, draws: Draws) -> list[Integers]:
+    """The places of each block's rows, in a drawn order, for `count` units.
 
     Guarantee: every row is in exactly one block, that of its unit.
     """
-    order = draw_order(len(units), entropy)
+    assigned, order = draws.blocks(count, blocks), draws.order(len(units))
     block = assigned[units[order]]
     places = order[np.argsort(block, kind="stable")]
     ends = np.cumsum(np.bincount(block, minlength=blocks))[:-1]
@@ -42,7 +67,7 @@ def members_of(units: Integers, assigned: Integers, blocks: int, entropy: Entrop
 
 
 def block_results(
-    function: BlockFunction, blocks: int, store: Store, entropy: Entropy, assign: Assign, progress: Progress | None
+    function: BlockFunction, blocks: int, store: Store, draws: Draws, progress: Progress | None = None
 ) -> Floats:
     """One result a block, (block, number): finite, and the default where a block is too small or fails.
 
@@ -52,7 +77,7 @@ def block_results(
     if layout.weighted or layout.shifted:
         raise SettingError("Blocks are of plain records, without weights or offsets.")
     gathered = gather(store)
-    members = members_of(gathered.units, assign(store.length, blocks), blocks, entropy)
+    members = members_of(gathered.units, store.length, blocks, draws)
     default = np.array(function.default)
     results = np.tile(default, (blocks, 1))
     done = 0
@@ -84,26 +109,28 @@ def _own(function: BlockMinimum | LeastSquares, rows: Floats, units: Integers) -
     return jackknifed(lambda mask: block_minimum(function, rows[mask], units[mask]), len(rows), function.groups)
 
 
+def black_box_rows(function: BlackBox, rows: Floats, members: list[Integers]) -> Iterator[tuple[Floats, Floats] | None]:
+    """Features and responses of each block, on the user's scale; None where there are too few."""
+    width = rows.shape[1] - 2
+    scales, centres = np.array(function.scales), np.array(function.centres)
+    for places in members:
+        # The column of ones is 0 in an invalid record, which is left out.
+        own = rows[places[rows[places, width] != 0.0]]
+        if len(own) < function.rows_needed:
+            yield None
+        else:
+            yield own[:, :width] * scales[:-1] + centres[:-1], own[:, -1] * scales[-1] + centres[-1]
+
+
 def _run_black_boxes(
     function: BlackBox, rows: Floats, members: list[Integers], keep: Callable[[int, Floats], None]
 ) -> None:
     """Run all blocks, as many at a time as there are cores."""
-    width = rows.shape[1] - 2
-    scales, centres = np.array(function.scales), np.array(function.centres)
     default = np.array(function.default)
 
-    def answer(places: Integers) -> Floats:
-        # The column of ones is 0 in an invalid record, which is left out.
-        own = rows[places[rows[places, width] != 0.0]]
-        if len(own) < function.rows_needed:
-            return default
-        return processes.answer(own[:, :width] * scales[:-1] + centres[:-1], own[:, -1] * scales[-1] + centres[-1])
+    def answer(block: tuple[Floats, Floats] | None) -> Floats:
+        return default if block is None else processes.answer(*block)
 
     with BlockProcesses(function) as processes, ThreadPoolExecutor(thread_count()) as pool:
-        for number, found in enumerate(pool.map(answer, members)):
+        for number, found in enumerate(pool.map(answer, black_box_rows(function, rows, members))):
             keep(number, found)
-
-
-def random_blocks(entropy: Entropy) -> Assign:
-    """Draw the block of each unit."""
-    return lambda units, blocks: draw_blocks(units, blocks, entropy)

@@ -29,7 +29,7 @@ from tacit.mechanisms import (
     output_perturbation,
     votes,
 )
-from tacit.mechanisms.block_results import Assign, block_results, random_blocks
+from tacit.mechanisms.block_results import Draws, SecretDraws, block_results
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
@@ -96,13 +96,12 @@ class Responder:
         """Results of the blocks; queries of the same function and number of blocks share them."""
         key = query.function, query.blocks
         if key not in self._results:
-            # Without noise nothing is private: the blocks are then the same in every run.
-            entropy = self._entropy or SeededEntropy(0)
-            self._results[key] = block_results(*key, self._store, entropy, self._assign(entropy), self._progress)
+            self._results[key] = block_results(*key, self._store, self._draws(), self._progress)
         return self._results[key]
 
-    def _assign(self, entropy: Entropy) -> Assign:
-        return random_blocks(entropy)
+    def _draws(self) -> Draws:
+        # Without noise nothing is private: the blocks are then the same in every run.
+        return SecretDraws(self._entropy or SeededEntropy(0))
 
     def _in_coordinates(self, query: TableQuery) -> TableQuery:
         for name in ("theta", "gradient"):
