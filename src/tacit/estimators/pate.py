@@ -30,6 +30,8 @@ from tacit.solvers.teachers import TeacherAnswers, Teachers
 from tacit.validate import whole, within
 
 Floats = NDArray[np.float64]
+FEWEST = 2
+"""Answered rows that a student needs."""
 
 
 @estimator
@@ -72,7 +74,7 @@ class PATE(ClassifierMixin, BlockModel):
     votes_
         Noised votes of the answered rows: (row, class).
     student_
-        The fitted student.
+        The fitted student; None where fewer than two rows were answered.
 
     References
     ----------
@@ -127,6 +129,8 @@ class PATE(ClassifierMixin, BlockModel):
         """Predict by the student."""
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, dtype=np.float64)
+        if self.student_ is None:
+            raise SettingError("There is no student: fewer than two public rows were answered. Use a lower threshold.")
         found = self.student_.predict(rows)
         return np.asarray(self.classes_[found] if self.student is None else found)
 
@@ -171,11 +175,11 @@ class PATE(ClassifierMixin, BlockModel):
         self.answered_ = np.zeros(len(self._public), dtype=np.bool_)
         self.answered_[found.rows] = True
         self.labels_ = self.classes_[np.maximum(found.labels, 0)]
-        if self.student is not None:
+        if len(found.rows) < FEWEST:
+            # So few answers follow from noised counts, which are paid for: there is no student, and no refusal.
+            self.student_ = None
+        elif self.student is not None:
             self.student_ = clone(self.student).fit(self._public[found.rows], self.labels_[found.rows])
-            return
-        # Votes of several classes: their noise is that of one count.
-        noise = found.noise_scale / self.teachers
-        if len(found.rows) < 2:
-            raise SettingError("Fewer than two public rows were answered: use a lower threshold. The budget is spent.")
-        self.student_ = VoteStudent(noise).fit(self._public[found.rows], found.votes / self.teachers)
+        else:
+            noise = found.noise_scale / self.teachers
+            self.student_ = VoteStudent(noise).fit(self._public[found.rows], found.votes / self.teachers)

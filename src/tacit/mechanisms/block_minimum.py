@@ -94,6 +94,12 @@ def block_minimum(function: BlockMinimum, rows: Floats, units: NDArray[np.int64]
 
 
 def least_squares(rows: Floats, width: int) -> Floats:
-    """Least squares of the response on the columns before it, the shortest solution where there are several."""
-    found: Floats = np.linalg.lstsq(rows[:, :width], rows[:, width], rcond=None)[0]
+    """Least squares of the response on the columns before it, the shortest solution where there are several.
+
+    Guarantee: no rows can raise; where the decomposition fails, the result is NaN, and so the block's is the default.
+    """
+    try:
+        found: Floats = np.linalg.lstsq(rows[:, :width], rows[:, width], rcond=None)[0]
+    except np.linalg.LinAlgError:
+        return np.full(width, np.nan)
     return found
