@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tacit.design.feature_map import RandomFourier as RandomFourier
     from tacit.estimators.classifiers import LinearSVC as LinearSVC
     from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
+    from tacit.estimators.comparison import compare as compare
     from tacit.estimators.covariance import Covariance as Covariance
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from tacit.estimators.simple_regression import simple_regression as simple_regression
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
+    from tacit.estimators.pate import PATE as PATE
     from tacit.estimators.study import plan as plan
+    from tacit.estimators.subsample_aggregate import SubsampleAggregate as SubsampleAggregate
+    from tacit.estimators.tukey import TukeyRegressor as TukeyRegressor
     from tacit.estimators.whitening import PrivateWhitener as PrivateWhitener
     from tacit.ledger.ledger import Ledger as Ledger
     from tacit.losses.own import own_loss as own_loss
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
     from tacit.report.coefficients import plot_region as plot_region
+    from tacit.report.comparison import plot_comparison as plot_comparison
     from tacit.report.forecast import plot_study as plot_study
     from tacit.schema.schema import Schema as Schema
 
@@ -53,12 +58,14 @@ _NAMES = {
     "certificate.certificate": "Certificate",
     "design.feature_map": "Polynomial RandomFourier",
     "estimators.classifiers": "LinearSVC LogisticRegression",
+    "estimators.comparison": "compare",
     "estimators.covariance": "Covariance",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
     "estimators.images": "ImageClassifier",
     "estimators.naive_bayes": "GaussianNB",
     "estimators.own_loss": "MarginClassifier MarginRegressor",
+    "estimators.pate": "PATE",
     "estimators.public_rows": "public",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
     "estimators.scattering": "ScatteringTransform",
@@ -67,6 +74,8 @@ _NAMES = {
     "estimators.statistics_gate": "Mean statistics",
     "estimators.whitening": "PrivateWhitener",
     "estimators.study": "plan",
+    "estimators.subsample_aggregate": "SubsampleAggregate",
+    "estimators.tukey": "TukeyRegressor",
     "ledger.ledger": "Ledger",
     "losses.own": "own_loss",
     "planning.assumptions": "Assumptions",
@@ -74,6 +83,7 @@ _NAMES = {
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
     "report.coefficients": "plot plot_region",
+    "report.comparison": "plot_comparison",
     "report.forecast": "plot_study",
     "schema.schema": "Schema",
 }

@@ -20,8 +20,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from tacit.accounting.objective_perturbation import jacobian_term
+from tacit.audit.block_laws import KnownDraws, MedianLaw, known_results
 from tacit.audit.bounds import Floats
-from tacit.audit.selection_laws import Choice, ChoiceLaw, PosteriorLaw, Shown, exact_scores
+from tacit.audit.selection_laws import Choice, ChoiceLaw, PosteriorLaw, exact_scores
+from tacit.audit.shift import Law, Shift
+from tacit.contract.block_price import ChoicePrice
+from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockMedian
 from tacit.contract.minimum_accuracy import Accuracy
 from tacit.contract.query import KIND_OF, Answer, NoisyMinimum, PerturbedMinimum, Query, QueryKind
 from tacit.contract.selection_query import PosteriorDraw
@@ -40,11 +44,12 @@ from tacit.contract.sensitivity import (
     ridge_of,
 )
 from tacit.design.design import Design
+from tacit.mechanisms.block_results import Draws
 from tacit.mechanisms.certified_minimum import Objective
 from tacit.mechanisms.objective_perturbation import answer_perturbed_minimum
 from tacit.mechanisms.output_perturbation import integer_minimum, noised_minimum
 from tacit.mechanisms.query_responder import Responder
-from tacit.privacy.event import Gaussian, Pure
+from tacit.privacy.event import Gaussian, Pure, Votes
 from tacit.privacy.relation import Relation
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.store import Store
@@ -84,6 +89,15 @@ class AuditedTable(Responder):
         """The simulated records."""
         return self._store
 
+    def _draws(self) -> Draws:
+        return KnownDraws()
+
+    def _results_of(self, query: AnyBlockQuery) -> Floats:
+        """Results of the blocks; a black box is run in this process."""
+        if isinstance(query.function, BlackBox):
+            return known_results(query.function, query.blocks, self._store)
+        return super()._results_of(query)
+
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records as a private run does: in float32."""
         self._store = rescale(self._store, design, np.float32)
@@ -109,16 +123,6 @@ class AuditedTable(Responder):
         return self._in_coordinates(query)
 
 
-class Law(Protocol):
-    """The law of an answer on two tables."""
-
-    def log_ratio(self, answer: Answer) -> float:
-        """Logarithm of P₁ / P₀ of a noised answer."""
-
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
-        """What the answer showed of the difference of the tables."""
-
-
 def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law:
     """The law of the answers to a query at a price, on two tables."""
     if isinstance(query, Choice):
@@ -138,6 +142,9 @@ def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law
         if query.classes > 1:
             values = [value.reshape(query.classes, -1).T for value in values]
         return NoiseLaw(KIND_OF[NoisyMinimum], price, values[0], values[1], (tuple(first), tuple(second)))
+    if isinstance(query, BlockMedian):
+        assert isinstance(price, ChoicePrice)  # noqa: S101 - for the type checker
+        return MedianLaw(query, price, tuple(table._results_of(query) for table in tables))  # noqa: SLF001
     exact = [table.answer(query, price).value for table in tables]
     assert isinstance(price, Price | GammaPrice | LaplacePrice)  # noqa: S101 - for the type checker
     return NoiseLaw(KIND_OF[type(query)], price, exact[0], exact[1])
@@ -161,7 +168,7 @@ class NoiseLaw:
         far = [float(np.linalg.norm((answer.value - exact).ravel(), order)) for exact in (self.first, self.second)]
         return (far[0] - far[1]) / self._scale(answer)
 
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
+    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
         """The squared, absolute or Euclidean distance of the integers over the scale, against its bound."""
         first, second = self.integers or (
             on_lattice(value * (2.0**self.price.bits / self._scale(answer))) for value in (self.first, self.second)
@@ -169,14 +176,14 @@ class NoiseLaw:
         moves = [two - one for one, two in zip(first, second, strict=True)]
         (event,) = events_of(self.kind, self.price, relation, size)
         square = sum(move**2 for move in moves)
-        if isinstance(event, Gaussian):
-            return (Shown(self.kind, Fraction(square, 4**self.price.bits), event.mu_squared),)
+        if isinstance(event, Gaussian | Votes):
+            return (Shift(self.kind, Fraction(square, 4**self.price.bits), event.mu_squared),)
         assert isinstance(event, Pure)  # noqa: S101 - for the type checker
         root = math.isqrt(square)
         # Sensitivities are whole numbers, so rounding up does not make a distance exceed them.
         length = root if root**2 == square else root + 1
         distance = sum(map(abs, moves)) if isinstance(self.price, LaplacePrice) else length
-        return (Shown(self.kind, Fraction(distance, 2**self.price.bits), Fraction(event.epsilon)),)
+        return (Shift(self.kind, Fraction(distance, 2**self.price.bits), Fraction(event.epsilon)),)
 
     def _scale(self, answer: Answer) -> float:
         """2^bits steps of the lattice, in units of the answer."""
@@ -227,19 +234,19 @@ class MinimumLaw:
             pull = float(found.first @ found.first - found.second @ found.second) / (2 * self.scale**2)
         return found.log_volume + pull
 
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
+    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
         """The shift of the linear noise, and the change of the volume."""
         del size
         found, factor = self.tilts(answer.value), 2 if relation is Relation.REPLACE_ONE else 1
         moved = float(np.linalg.norm(found.second - found.first)) / self.scale
         largest = factor * Fraction(self.price.bound, 2**self.price.bits)
         if isinstance(self.price, MinimumPrice):
-            linear = Shown(QueryKind.MINIMUM, Fraction(moved) ** 2, largest**2 * SLACK)
+            linear = Shift(QueryKind.MINIMUM, Fraction(moved) ** 2, largest**2 * SLACK)
             volume = Fraction(jacobian_term(objective_event(self.price)))
         else:
-            linear = Shown(QueryKind.MINIMUM, Fraction(moved), largest * SLACK)
+            linear = Shift(QueryKind.MINIMUM, Fraction(moved), largest * SLACK)
             volume = pure_rate(self.price, relation) - largest
-        return linear, Shown(QueryKind.MINIMUM, Fraction(abs(found.log_volume)), volume * VOLUME_SLACK)
+        return linear, Shift(QueryKind.MINIMUM, Fraction(abs(found.log_volume)), volume * VOLUME_SLACK)
 
 
 def on_lattice(steps: Floats) -> list[int]:

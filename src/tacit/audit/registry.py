@@ -16,13 +16,16 @@ from types import MappingProxyType
 from typing import Any
 
 from tacit.audit.attack import Attack, Subject, approximate_budget, gaussian_budget, pure_budget
+from tacit.audit.block_answers import BLOCK_QUERIES
 from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
 from tacit.audit.image_fits import image_fit
 from tacit.audit.programs import (
+    Detector,
     LineQueries,
     ask_by_class,
     ask_line,
+    ask_solver,
     audited_loss,
     class_totals,
     evaluated_labels,
@@ -48,6 +51,7 @@ from tacit.estimators.classifiers import LinearSVC, LogisticRegression
 from tacit.estimators.covariance import Covariance
 from tacit.estimators.naive_bayes import GaussianNB
 from tacit.estimators.own_loss import MarginClassifier, MarginRegressor
+from tacit.estimators.pate import PATE
 from tacit.estimators.regressors import (
     GaussianMean,
     HuberRegressor,
@@ -56,6 +60,8 @@ from tacit.estimators.regressors import (
     QuantileRegressor,
     Ridge,
 )
+from tacit.estimators.subsample_aggregate import SubsampleAggregate
+from tacit.estimators.tukey import TukeyRegressor
 from tacit.estimators.whitening import PrivateWhitener
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -151,6 +157,14 @@ ESTIMATORS = (
     AuditedFit(
         "GaussianNB", GaussianNB, pair=level_rows, coefficients=(1.0,) * 5, seen=class_totals, program=ask_by_class
     ),
+    AuditedFit(
+        "SubsampleAggregate",
+        partial(SubsampleAggregate, estimator=Detector(), output_bounds=(-1, 1), blocks=8, jackknife=False),
+        Outcome.NUMBERS,
+        pair=lone_row,
+        program=ask_solver,
+    ),
+    AuditedFit("PATE", partial(PATE, teacher=Detector(), teachers=8), pair=lone_row, program=ask_solver),
     _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
     _opposed(MarginRegressor, Outcome.NUMBERS, loss=audited_loss),
 )
@@ -165,6 +179,28 @@ SOLVER_FITS = (
     AuditedFit("newton", partial(LogisticRegression, solver="newton")),
     AuditedFit("majorised-newton", partial(LinearRegression, solver="majorised-newton"), Outcome.NUMBERS),
     AuditedFit("double-noise-newton", partial(LogisticRegression, solver="double-noise-newton")),
+    AuditedFit("aggregate", partial(LogisticRegression, solver="aggregate")),
+    AuditedFit(
+        "subsample-and-aggregate:median",
+        partial(
+            SubsampleAggregate,
+            estimator=Detector(),
+            output_bounds=(-1, 1),
+            blocks=8,
+            jackknife=False,
+            aggregator="median",
+        ),
+        Outcome.NUMBERS,
+        pair=lone_row,
+        budget=approximate_budget,
+        program=ask_solver,
+    ),
+    AuditedFit(
+        "teachers:confident",
+        partial(PATE, teacher=Detector(), teachers=8, threshold=0.6, answers=10),
+        pair=lone_row,
+        program=ask_solver,
+    ),
     AuditedFit("adassp", partial(LinearRegression, solver="adassp"), Outcome.NUMBERS, pair=lone_row),
     *_perturbed(OBJECTIVE, approximate_budget),
     *_perturbed(KST, approximate_budget),
@@ -206,6 +242,17 @@ _FIXED_SIZES = tuple(
     )
     for sampling in (Sampling.WITHOUT_REPLACEMENT, Sampling.WITH_REPLACEMENT)
 )
+_DEEP = AuditedFit(
+    "TukeyRegressor",
+    TukeyRegressor,
+    Outcome.NUMBERS,
+    Relation.REPLACE_ONE,
+    records=800,
+    columns=1,
+    pair=lone_row,
+    budget=approximate_budget,
+    coefficients=(1.0, 0.0),
+)
 OTHERS: tuple[Attack, ...] = (
     # Which batch was drawn is not known, so their answers have no likelihood ratio: the coefficients are seen.
     Attack(_BATCHES.name, Subject.SOLVER, _BATCHES.worlds),
@@ -217,6 +264,12 @@ OTHERS: tuple[Attack, ...] = (
         for of, relation in (("", Relation.REPLACE_ONE), (":zero-out", Relation.ZERO_OUT))
     ),
     Attack("ImageClassifier", Subject.ESTIMATOR, image_fit),
+    *(
+        Attack(query.__name__, Subject.MECHANISM, partial(case.worlds, Relation.REPLACE_ONE))
+        for query, case in BLOCK_QUERIES.items()
+    ),
+    # A density over the reals has no exact likelihood ratio in floats: the coefficients are seen.
+    Attack("TukeyRegressor", Subject.ESTIMATOR, _DEEP.worlds),
 )
 
 

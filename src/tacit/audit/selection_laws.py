@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from tacit.audit.bounds import Floats
+from tacit.audit.shift import Shift
 from tacit.contract.query import KIND_OF, Answer, QueryKind
 from tacit.contract.selection_query import CandidateChoice, PosteriorDraw, SelectionLaw, StatisticChoice, VertexChoice
 from tacit.contract.sensitivity import Price, SelectionPrice, events_of, squared_sensitivity
@@ -29,15 +30,6 @@ Choice = CandidateChoice | StatisticChoice | VertexChoice
 SLACK = Fraction(1 + 2.0**-30)
 """For gradients, which are compared in floats."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What one answer showed, and what was paid for it."""
-
-    kind: QueryKind
-    realised: Fraction
-    paid: Fraction
 
 
 def exact_scores(query: Choice, bound: int, store: Store) -> Integers:
@@ -61,14 +53,14 @@ class ChoiceLaw:
         index = self._index(answer)
         return self._log_probability(self.second, index) - self._log_probability(self.first, index)
 
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
+    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
         """The interval of the scores' differences, which no answer widens."""
         del answer
         kind = KIND_OF[type(self.query)]
         moves = [int(b) - int(a) for a, b in zip(self.first, self.second, strict=True)]
         (event,) = events_of(kind, self.price, relation, size)
         paid = Fraction(getattr(event, "eta", None) or getattr(event, "epsilon", 0))
-        return (Shown(kind, self.price.rate * (max(moves) - min(moves)), paid),)
+        return (Shift(kind, self.price.rate * (max(moves) - min(moves)), paid),)
 
     def _index(self, answer: Answer) -> int:
         if not isinstance(self.query, VertexChoice):
@@ -113,9 +105,9 @@ class PosteriorLaw:
         first, second = (float(energy.heights(answer.value[np.newaxis])[0]) for energy in self.energies)
         return first - second - self.log_constant
 
-    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shown, ...]:
+    def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
         """How far the gradients of the two energies are apart at the draw."""
         slopes: list[Floats] = [energy.bend(answer.value)[0] for energy in self.energies]
         moved = Fraction(float(np.sum((slopes[1] - slopes[0]) ** 2)) / self.query.ridge)
         square = squared_sensitivity(QueryKind.POSTERIOR, self.price.bound, relation, size)
-        return (Shown(QueryKind.POSTERIOR, moved, Fraction(square, 4**self.price.bits) * SLACK),)
+        return (Shift(QueryKind.POSTERIOR, moved, Fraction(square, 4**self.price.bits) * SLACK),)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.answer_laws import AuditedTable, Minima, law_of
-from tacit.audit.selection_laws import Shown
+from tacit.audit.shift import Shift
 from tacit.contract.bounded_parameters import PART
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Gate, Query
@@ -81,7 +81,7 @@ class TwinGate:
         self._gate = PlannedGate(plan, self._noised)
         self._schedule = iter([step for step in plan.steps for _ in range(step.times)])
         self.log_ratio = 0.0
-        self.shifts: list[Shown] = []
+        self.shifts: list[Shift] = []
 
     def ask(self, query: Query) -> Answer:
         """Answer the next planned query on one table, and compare it with both."""
@@ -108,7 +108,7 @@ class Transcript:
     solution: Any
     """Of the solver, or what the program returned."""
     log_ratio: float
-    shifts: tuple[Shown, ...]
+    shifts: tuple[Shift, ...]
 
     @property
     def realised(self) -> Fraction:

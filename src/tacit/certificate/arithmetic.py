@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.contract.block_price import DepthPrice
 from tacit.contract.plan import Step
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import GammaPrice, PurePrice
@@ -13,6 +14,6 @@ _COMPUTED = frozenset({QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIR
 
 def arithmetic_of(step: Step) -> str:
     """The arithmetic of a step's proof. Noise of Gamma norm, and draws from posteriors, are proven over the reals."""
-    if isinstance(step.price, GammaPrice | PurePrice) or step.kind is QueryKind.POSTERIOR:
+    if isinstance(step.price, GammaPrice | PurePrice | DepthPrice) or step.kind is QueryKind.POSTERIOR:
         return REAL
     return BOUNDED if step.kind in _COMPUTED else EXACT

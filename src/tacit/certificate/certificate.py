@@ -20,13 +20,16 @@ from typing import Any, ClassVar
 from tacit.accounting.composition import Composition, compose, mu_squared_of
 from tacit.certificate.arithmetic import REAL, arithmetic_of
 from tacit.certificate.batch_entry import read_batch_price, stated_batches
+from tacit.certificate.block_entry import read_block_price, stated_block_price
 from tacit.certificate.selection_entry import read_selection_price, stated_selection
 from tacit.certificate.stated_model import StatedModel
 from tacit.contract.batches import BatchPrice
+from tacit.contract.block_price import BlockPrice, DepthPrice
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import (
+    CHOICES,
     LARGEST_BITS,
     SELECTIONS,
     SIZED,
@@ -232,6 +235,8 @@ def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[s
     noise: dict[str, Any]
     if isinstance(price, SelectionPrice):
         return stated_selection(price, step.kind, relation)
+    if isinstance(price, BlockPrice):
+        return stated_block_price(price)
     if isinstance(price, PurePrice):
         noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
         stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
@@ -284,6 +289,8 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
     if kind in SELECTIONS:
         return read_selection_price(entry, place)
+    if kind in CHOICES:
+        return read_block_price(entry, kind, place)
     # A draw from a posterior is priced like Gaussian noise, though its proof is one over the reals.
     perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL and kind is not QueryKind.POSTERIOR
     proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}

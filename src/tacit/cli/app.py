@@ -20,6 +20,7 @@ from tacit import __version__
 from tacit.cli import options
 from tacit.cli.account import account
 from tacit.cli.audit import audit
+from tacit.cli.compare import compare
 from tacit.cli.demo import demo
 from tacit.cli.fit import fit
 from tacit.cli.images import images
@@ -225,7 +226,7 @@ def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub
     )
 
 
-for command in (demo, fit, plan, predict, schema, verify, key, account, audit, images):
+for command in (demo, fit, plan, predict, schema, verify, key, account, audit, compare, images):
     app.command(epilog=EPILOG)(options.grouped(command))
 app.add_typer(ledger)
 

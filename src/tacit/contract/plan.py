@@ -18,7 +18,7 @@ from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
 from tacit.contract.batches import BatchPrice
 from tacit.contract.channel_map import ChannelMap
-from tacit.contract.query import Gate, QueryKind
+from tacit.contract.query import BLOCK_KINDS, Gate, QueryKind
 from tacit.contract.sensitivity import SELECTIONS, AnyPrice, SelectionPrice, events_of
 from tacit.design.design import Design
 from tacit.errors import SettingError
@@ -42,6 +42,11 @@ MANY_ROWS = (
 """Which estimand is meant where units have several rows."""
 ONE_RECORD = "each unit has at most one record"
 """Assumed where no column names the unit of a record: nothing else bounds its records."""
+
+NO_SUMS = frozenset(
+    {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION, QueryKind.POSTERIOR, *SELECTIONS, *BLOCK_KINDS}
+)
+"""Kinds of answers that are no sums over the records."""
 
 
 class Purpose(StrEnum):
@@ -86,6 +91,9 @@ class Purpose(StrEnum):
     CANDIDATE = "candidate"
     POSTERIOR = "draw from a posterior"
     DIFFERENCES = "difference of losses"
+    AGGREGATE = "aggregate of blocks"
+    CONFIDENCE = "confidence of teachers"
+    LABELS = "labels of teachers"
 
 
 @dataclass(frozen=True)
@@ -257,8 +265,7 @@ class Plan:
     @property
     def requires_whole_table(self) -> bool:
         """Whether some answer is no sum over the records: partial sums do not give it."""
-        others = {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION, *SELECTIONS, QueryKind.POSTERIOR}
-        return any(it.kind in others for it in self.steps)
+        return any(it.kind in NO_SUMS for it in self.steps)
 
     @property
     def signal(self) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract import selection_query as selecting
+from tacit.contract.block_query import AnyBlockQuery, BlockDepth, BlockMean, BlockMedian, VoteChecks, VoteCounts
 from tacit.contract.bounded_parameters import BoundedParameters
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
@@ -33,7 +34,7 @@ class Weights(StrEnum):
 
 
 class QueryKind(StrEnum):
-    """The shapes of private answers, sums but the last six; each has its sensitivity theorem."""
+    """The shapes of private answers; each has its sensitivity theorem."""
 
     GRADIENT = "gradient"
     BATCH_GRADIENT = "batch-gradient"
@@ -48,6 +49,11 @@ class QueryKind(StrEnum):
     SELECTION = "selection"
     SIGNED_SELECTION = "signed-selection"
     POSTERIOR = "posterior-draw"
+    BLOCK_MEAN = "block-mean"
+    BLOCK_MEDIAN = "block-median"
+    BLOCK_DEPTH = "block-depth"
+    VOTE_CHECKS = "vote-checks"
+    VOTE_COUNTS = "vote-counts"
 
 
 @dataclass(frozen=True)
@@ -339,11 +345,13 @@ class GroupSums:
         return 1 + len(self.statistics)
 
 
-WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, selecting.StatisticChoice)
+BLOCK_KINDS = frozenset(kind for kind in QueryKind if kind.startswith(("block-", "vote-")))
+"""Kinds of answers about blocks."""
+WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, selecting.StatisticChoice, AnyBlockQuery)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
 Found = PerturbedMinimum | NoisyMinimum | DampedDirection | selecting.SelectionQuery
-TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | Found
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | Found | AnyBlockQuery
 """Queries of a store of records."""
 Query = TableQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
@@ -365,6 +373,11 @@ KIND_OF: Mapping[type, QueryKind] = {
     selecting.StatisticChoice: QueryKind.SIGNED_SELECTION,
     selecting.PosteriorDraw: QueryKind.POSTERIOR,
     selecting.LossDifference: QueryKind.MEANS,
+    BlockMean: QueryKind.BLOCK_MEAN,
+    BlockMedian: QueryKind.BLOCK_MEDIAN,
+    BlockDepth: QueryKind.BLOCK_DEPTH,
+    VoteChecks: QueryKind.VOTE_CHECKS,
+    VoteCounts: QueryKind.VOTE_COUNTS,
     GroupSum: QueryKind.GRADIENT,
     ChannelMoments: QueryKind.SECOND_MOMENTS,
     MappedGradient: QueryKind.GRADIENT,

@@ -5,10 +5,12 @@ gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such 
 records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts, and
 |q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
 k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the
-relation. A noisy minimum is none either: S is what one record more or less can move its integers by. A sum over a batch
-has the factor of its way of sampling (`Batches.squared_factor`). A posterior draw has the density exp(-F) with F
-λ-strongly convex, and S·√λ / 2^bits bounds the gradient of one record's part of F. What one record (or person) can
-change in the sum is then a theorem about integers (proofs/mechanisms):
+relation. Blocks are as many integer vectors of norm at most S, and votes as many rows of S at one of the classes: what
+one unit changes is one block, in any way, whatever the relation. A noisy minimum is no sum either: S is what one record
+more or less can move its integers by. A sum over a batch has the factor of its way of sampling
+(`Batches.squared_factor`). A posterior draw has the density exp(-F) with F λ-strongly convex, and S·√λ / 2^bits bounds
+the gradient of one record's part of F. What one record (or person) can change in the sum is then a theorem about
+integers (proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
@@ -22,6 +24,9 @@ change in the sum is then a theorem about integers (proofs/mechanisms):
     direction      S²                       S²
     noisy minimum  (2S)² = 4S²              S²   (not add-remove)
     posterior      (2S)² = 4S²              S²
+    block mean     (2S)² = 4S²              4S²
+    k vote counts  2k S²                    2k S²
+    k vote checks  k S²                     k S²
     =============  =======================  =========================
 
 The noise is 2^bits times a standard Gaussian on every coordinate, rounded to the integers, so a
@@ -46,6 +51,7 @@ from fractions import Fraction
 
 from tacit.accounting.objective_perturbation import jacobian_term
 from tacit.contract.batches import BatchPrice
+from tacit.contract.block_price import BlockPrice, ChoicePrice, DepthPrice
 from tacit.contract.query import QueryKind
 from tacit.contract.selection_query import SelectionLaw
 from tacit.errors import BudgetError, SettingError
@@ -58,6 +64,7 @@ from tacit.privacy.event import (
     PerturbedObjective,
     Pure,
     SoftmaxPerturbation,
+    Votes,
 )
 from tacit.privacy.relation import Relation
 
@@ -79,14 +86,18 @@ _REPLACE_ONE = {
     QueryKind.NOISY_MINIMUM: 4,
     QueryKind.POSTERIOR: 4,
 }
-SIZED = frozenset({QueryKind.COUNTS, QueryKind.MEANS, QueryKind.GROUP_MEANS})
+_BLOCKS = {QueryKind.BLOCK_MEAN: 4, QueryKind.VOTE_COUNTS: 2, QueryKind.VOTE_CHECKS: 1}
+CHOICES = {QueryKind.BLOCK_MEDIAN: ChoicePrice, QueryKind.BLOCK_DEPTH: DepthPrice}
+"""Kinds that are drawn, at a price of their own."""
+VOTES = frozenset({QueryKind.VOTE_CHECKS, QueryKind.VOTE_COUNTS})
+SIZED = frozenset({QueryKind.COUNTS, QueryKind.MEANS, QueryKind.GROUP_MEANS, QueryKind.BLOCK_MEDIAN}) | VOTES
 """Kinds whose answers have a size k."""
 SMALLEST_MEAN_BOUND = 32
 """Rounding then moves a record's value by at most 1/64 of half its interval."""
 _FACTORS = {
-    Relation.REPLACE_ONE: _REPLACE_ONE,
-    Relation.ZERO_OUT: dict.fromkeys(_REPLACE_ONE, 1),
-    Relation.ADD_REMOVE: dict.fromkeys(_REPLACE_ONE, 1),
+    Relation.REPLACE_ONE: _REPLACE_ONE | _BLOCKS,
+    Relation.ZERO_OUT: dict.fromkeys(_REPLACE_ONE, 1) | _BLOCKS,
+    Relation.ADD_REMOVE: dict.fromkeys(_REPLACE_ONE, 1) | _BLOCKS,
 }
 
 
@@ -173,7 +184,7 @@ class SelectionPrice:
 
 
 PerturbedPrice = MinimumPrice | PurePrice
-AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice | SelectionPrice
+AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice | BlockPrice | SelectionPrice
 SELECTIONS = frozenset({QueryKind.SELECTION, QueryKind.SIGNED_SELECTION})
 """Kinds that have a rate in the place of noise."""
 SMALLEST_RATE = Fraction(1, 2**52)
@@ -184,7 +195,8 @@ SCORE_BOUND = 2**24
 
 def require_kind(kind: QueryKind, price: AnyPrice) -> None:
     """Refuse the price of another kind of query."""
-    for own, prices in ((QueryKind.MINIMUM, PerturbedPrice), (QueryKind.BATCH_GRADIENT, BatchPrice)):
+    own_prices = {QueryKind.MINIMUM: PerturbedPrice, QueryKind.BATCH_GRADIENT: BatchPrice, **CHOICES}
+    for own, prices in own_prices.items():
         if (kind is own) != isinstance(price, prices):
             raise SettingError(f"A {own}, and nothing else, has a price of its own kind.")
     if isinstance(price, SelectionPrice) and kind not in SELECTIONS:
@@ -243,6 +255,10 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     if isinstance(price, BatchPrice):
         price.batches.require(relation)
         return (price.batches.event(price.bound, price.bits, str(kind)),)
+    if isinstance(price, BlockPrice):
+        return (price.event(size, str(kind)) if isinstance(price, ChoicePrice) else price.event(str(kind)),)
+    if kind is QueryKind.VOTE_COUNTS and isinstance(price, Price):
+        return (Votes(Fraction(4**price.bits, price.bound**2), size, str(kind)),)
     if isinstance(price, GammaPrice):
         if kind is not QueryKind.NOISY_MINIMUM:
             raise SettingError("Noise of Gamma norm is for noisy minima.")
@@ -351,12 +367,12 @@ def price_for(
 
 def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     """Whether the bound is well above the rounding of `width` coordinates."""
-    if kind is QueryKind.COUNTS:
+    if kind is QueryKind.COUNTS or kind in VOTES:
         return bound >= 1
     if kind in SIZED:
         return bound >= SMALLEST_MEAN_BOUND
     plain = {QueryKind.GRADIENT, QueryKind.BATCH_GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
-    plain |= {QueryKind.POSTERIOR}
+    plain |= {QueryKind.POSTERIOR, QueryKind.BLOCK_MEAN}
     norm = bound if kind in plain else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from tacit.design.design import Design
 from tacit.rows.encoding.encode_rows import FeatureReader
-from tacit.rows.encoding.outcome import offset_terms
+from tacit.rows.encoding.outcome import OutcomeEncoder, offset_terms
 from tacit.rows.sources.opening import describe, open_columns, open_source
 from tacit.rows.sources.source import Source, require_columns
 
-__all__ = ["describe", "design_rows", "margins", "offsets", "prepared_rows"]
+__all__ = ["describe", "design_rows", "margins", "offsets", "prepared_rows", "responses"]
 
 BLOCK_ROWS = 65_536
 
@@ -37,6 +37,16 @@ def offsets(data: Any, design: Design) -> Iterator[NDArray[np.float64]]:
     """Offset of every record, 0 where the design has none; NaN where it is missing."""
     for _, term, valid in _blocks(data, design, shifted=True):
         yield np.where(valid, term, np.nan)
+
+
+def responses(data: Any, design: Design) -> Iterator[NDArray[np.float64]]:
+    """Prepared response of every record of a public table; NaN where it is missing or undeclared."""
+    source = data if isinstance(data, Source) else open_source(data, fewest=0)
+    encoder = OutcomeEncoder.of(design)
+    require_columns(source.names, (*encoder.numbers, *encoder.labels))
+    for batch in source.batches(BLOCK_ROWS, numeric=encoder.numbers, labels=encoder.labels):
+        outcome, valid = encoder.encode(batch)
+        yield np.where(valid, outcome[:, 0], np.nan)
 
 
 def design_rows(columns: Mapping[str, NDArray[Any]], design: Design) -> NDArray[np.float64]:

@@ -207,7 +207,7 @@ class Table:
     @contextmanager
     def _opened(self, store: Store, plan: Plan, seed: int | None) -> Iterator[tuple[Gate, Plan]]:
         """Yield a gate to the records, and the plan with what had to be found first."""
-        with Responder(store, private=plan.private, seed=seed) as responder:
+        with Responder(store, private=plan.private, seed=seed, progress=self._progress) as responder:
             gate: Gate
             if plan.private:
                 gate = PlannedGate(plan, responder, self._progress)

@@ -142,7 +142,7 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 require_declared("the classes of the response", "classes=[…]")
             refusals = Refusals.settle(settings.invalid_rows, label=label)
             with refusals.logged():
-                opened = Table(X, y, attached=given, fewest=settings.fewest)
+                opened = Table(X, y, getattr(self, "progress", None), attached=given, fewest=settings.fewest)
             with opened as table:
                 # Names alone: of a list, scikit-learn would look at the first record.
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)

@@ -6,16 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.contract import query as queries
+from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract import selection_query as selecting
 from tacit.contract.grouped_query import GroupedQuery
-from tacit.contract.query import KIND_OF, Answer, Query, TableQuery
+from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
 from tacit.contract.sensitivity import AnyPrice, require_kind
 from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.mechanisms import (
     batch_gradient,
+    block_depth,
+    block_mean,
+    block_median,
     counts,
     gradient,
     loss_difference,
@@ -27,7 +32,9 @@ from tacit.mechanisms import (
     posterior_draw,
     selection,
     vertex_choice,
+    votes,
 )
+from tacit.mechanisms.block_results import Draws, SecretDraws, block_results
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
@@ -52,6 +59,11 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     selecting.VertexChoice: vertex_choice.answer_vertex,
     selecting.PosteriorDraw: posterior_draw.answer_posterior,
     selecting.LossDifference: loss_difference.answer_difference,
+    queries.BlockMean: block_mean.answer_block_mean,
+    queries.BlockMedian: block_median.answer_block_median,
+    queries.BlockDepth: block_depth.answer_block_depth,
+    queries.VoteChecks: votes.answer_votes,
+    queries.VoteCounts: votes.answer_votes,
 }
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
 SEEDED_STREAM = 1 << 128
@@ -69,8 +81,9 @@ class Responder:
     reproduced and protects nobody; without one it is the operating system's.
     """
 
-    def __init__(self, store: Store, *, private: bool, seed: int | None) -> None:
-        self._store = store
+    def __init__(self, store: Store, *, private: bool, seed: int | None, progress: Progress | None = None) -> None:
+        self._store, self._progress = store, progress
+        self._results: dict[tuple[BlockFunction, int], NDArray[np.float64]] = {}
         self._settled: bytes | None = None
         self._entropy: Entropy | None = None
         if private:
@@ -80,11 +93,25 @@ class Responder:
         """Answer a query; the plan it belongs to has been reserved before."""
         if self._store.opened is not None and not isinstance(query, queries.ColumnCounts):
             raise SettingError("These records await their bounds: they are counted, and no more.")
-        require_kind(KIND_OF[type(query)], price)
+        if self._entropy is not None:
+            require_kind(KIND_OF[type(query)], price)
+        if isinstance(query, AnyBlockQuery):
+            return MECHANISMS[type(query)](query, price, self._results_of(query), self._entropy)
         if isinstance(query, GroupedQuery):
             raise SettingError("Records of a table answer no query of grouped rows.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
+
+    def _results_of(self, query: AnyBlockQuery) -> NDArray[np.float64]:
+        """Results of the blocks; queries of the same function and number of blocks share them."""
+        key = query.function, query.blocks
+        if key not in self._results:
+            self._results[key] = block_results(*key, self._store, self._draws(), self._progress)
+        return self._results[key]
+
+    def _draws(self) -> Draws:
+        # Without noise nothing is private: the blocks are then the same in every run.
+        return SecretDraws(self._entropy or SeededEntropy(0))
 
     def _in_coordinates(self, query: TableQuery) -> TableQuery:
         for name in ("theta", "gradient"):
@@ -112,6 +139,7 @@ class Responder:
 
     def __exit__(self, *error: object) -> None:
         self._store.close()
+        self._results.clear()
 
 
 def subsample_draw(seed: int | None) -> Draw:

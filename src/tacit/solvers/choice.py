@@ -20,6 +20,7 @@ from tacit.losses import regression
 from tacit.losses.loss import Code
 from tacit.solvers import (
     adassp,
+    aggregate,
     batch_schedule,
     covariance,
     double_noise,
@@ -261,6 +262,7 @@ SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
         frank_wolfe.NAME: frank_wolfe.plan,
         exponential.NAME: exponential.plan,
         zeroth_order.NAME: zeroth_order.plan,
+        aggregate.NAME: aggregate.plan,
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""
@@ -291,6 +293,7 @@ NOISELESS: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan | None]] = M
         frank_wolfe.NAME: frank_wolfe.exact_plan,
         exponential.NAME: exponential.exact_plan,
         zeroth_order.NAME: zeroth_order.exact_plan,
+        aggregate.NAME: aggregate.exact_plan,
     }
 )
 """Solvers with a way of their own at ε = ∞: what plans it, or None where the exact minimiser takes its place."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from tacit.solvers import rules
+from tacit.solvers.block_rules import BLOCKS
 from tacit.solvers.rules import COVERAGE, DERIVED, Growth, rule
 
 
@@ -296,6 +297,6 @@ GROUPS: tuple[Any, ...] = (
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
-    ZEROTH_ORDER,
+    ZEROTH_ORDER, BLOCKS,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

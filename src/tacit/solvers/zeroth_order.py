@@ -43,7 +43,8 @@ REQUIRES = (
         f'solver="{NAME}" is not for the {{loss}} loss: its values are not computed. Use solver="auto".',
     ),
     Requirement(
-        lambda facts, _: facts.design.outputs == 1, f'solver="{NAME}" is for one linear predictor: two classes or a number.'
+        lambda facts, _: facts.design.outputs == 1,
+        f'solver="{NAME}" is for one linear predictor: two classes or a number.',
     ),
     Requirement(
         lambda facts, _: not facts.loss.relative,
