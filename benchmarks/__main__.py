@@ -32,8 +32,10 @@ TOPICS = (
     "coverage",
     "images",
     "audits",
+    "private_search",
+    "forecasts",
 )
-WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "images"})
+WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "forecasts", "images", "private_search"})
 
 
 def main() -> int:
