@@ -34,8 +34,9 @@ TOPICS = (
     "audits",
     "private_search",
     "forecasts",
+    "evaluations",
 )
-WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "forecasts", "images", "private_search"})
+WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "private_search"})
 
 
 def main() -> int:
