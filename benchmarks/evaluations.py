@@ -1,7 +1,7 @@
-"""Coverage of the intervals of private evaluations: `python -m benchmarks evaluations [--repeats 400]`.
+"""Coverage of the intervals of private evaluations: `python -m benchmarks evaluations [--repeats 800]`.
 
 A fixed public model is evaluated on fresh samples of a population. An interval covers if it holds the score of the same
-model in the population, computed from a million records.
+model in the population, computed from four million records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tacit.solvers.evaluation import CALIBRATION, GROUPS, LARGEST_ODDS, OF_LABEL
 
 Floats = NDArray[np.float64]
 Rows = tuple[Floats, Floats]
-POPULATION, LEVEL, LEAST = 1_000_000, 0.95, 0.93
+POPULATION, LEVEL, LEAST = 4_000_000, 0.95, 0.93
 SIZES, EPSILONS = (2000, 20_000), (0.5, 2.0)
 
 
@@ -93,7 +93,7 @@ def covered(model: Any, draw: Callable[..., Rows], scores: Sequence[str], n: int
 def run(arguments: Sequence[str] = ()) -> None:
     """Measure every case and write the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks evaluations", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=400)
+    parser.add_argument("--repeats", type=int, default=800)
     repeats = parser.parse_args(list(arguments)).repeats
     lines = [
         "# Coverage of the intervals of private evaluations",

@@ -31,8 +31,8 @@ TABLES = ("adult", "diabetes130", "covertype", "acs_gov")
 EPSILON, DELTA = 1.0, 1e-6
 FEW = 8
 """Columns of a table of which intervals are asked for: with all of them none are offered at ε = 1."""
-LEAST_EIGENVALUE = 0.25
-"""Of the correlations of these columns."""
+LEAST_EIGENVALUE, LEAST_SPREAD = 0.25, 0.15
+"""Of the correlations of these columns, and of each: a level of 2% of the records or more."""
 ASKED = {
     "surrogate": ("data from the surrogate", 1.3),
     "moments": ("tables and simulated designs, given their second moments", 1.5),
@@ -162,9 +162,9 @@ def of_table(name: str, fits: int) -> list[Compared]:
 
 
 def independent(X: Floats) -> list[int]:
-    """The columns of largest spread, passing over those that the ones before nearly determine: levels of a factor."""
+    """The first columns of a table, without rare levels and without what the ones before nearly determine."""
     found: list[int] = []
-    for j in np.argsort(-X.std(axis=0)).tolist():
+    for j in np.flatnonzero(X.std(axis=0) > LEAST_SPREAD).tolist():
         tried = np.corrcoef(X[:, [*found, j]].T).reshape(len(found) + 1, -1)
         if np.linalg.eigvalsh(tried)[0] > LEAST_EIGENVALUE:
             found.append(j)

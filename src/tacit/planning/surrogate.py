@@ -20,8 +20,10 @@ from tacit.planning.assumptions import Assumptions
 from tacit.planning.moment_rows import factors_of, rows_with_moments
 from tacit.planning.row_sums import Matrix, Vector
 
-LEAST_ROWS, ROWS_A_COLUMN, MOST_ENTRIES = 2000, 150, 4_000_000
+LEAST_ROWS, ROWS_A_COLUMN, MOST_ENTRIES = 2000, 50, 4_000_000
 """Rows simulated: enough that their own curvature is near the population's, and few enough to be quick."""
+MORE_ROWS = 3
+"""So many times the rows where second moments are known: their rare levels must have rows."""
 SHORT, NUMBERS, CAUSE, RARER = 0.5, 0.5, 0.5, 2.0
 """Of short rows: below which part of the width their squared norm is, which part of it numbers have, the correlation
 by a common cause, and the power by which levels grow rarer. Chosen on four public tables (benchmarks forecasts)."""
@@ -57,7 +59,7 @@ class Surrogate:
             raise SettingError("Forecasts are for models with a response; the noise of a mean is in its plan.")
         count = _count(design)
         if moments is not None:
-            rows = _with_moments(design, moments, count, generator)
+            rows = _with_moments(design, moments, MORE_ROWS * count, generator)
             return cls(design, rows, _responses_of_moments(design, rows, moments, generator))
         if _is_short(design):
             rows = _prepared(design, _indicator_rows(design, known, count, generator))
