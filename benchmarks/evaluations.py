@@ -98,8 +98,8 @@ def run(arguments: Sequence[str] = ()) -> None:
     lines = [
         "# Coverage of the intervals of private evaluations",
         "",
-        f"Written by `python -m benchmarks evaluations`. {repeats} samples a cell, level {LEVEL:.0%}; all scores of a line",
-        "share the ε (δ = 1e-6). Calibration is over all groups of its table.",
+        f"Written by `python -m benchmarks evaluations`. {repeats} samples a cell, level {LEVEL:.0%}; all scores of a",
+        "case share the ε (δ = 1e-6). Calibration is over all groups of its table.",
         "",
         "| case | n | ε | score | coverage | median half-width |",
         "|---|---|---|---|---|---|",

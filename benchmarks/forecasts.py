@@ -145,7 +145,7 @@ def of_table(name: str, fits: int) -> list[Compared]:
     """Excess loss on a table's own records, forecast from public facts alone and from its second moments."""
     table = CATALOGUE[name].load()
     X, y = np.asarray(table.features, float), table.y_train.astype(int)
-    settings = {"row_norm": table.feature_norm, "bounds": (-1, 1), "classes": [0, 1]}
+    settings: dict[str, Any] = {"row_norm": table.feature_norm, "bounds": (-1, 1), "classes": [0, 1]}
     model = tacit.LogisticRegression(epsilon=EPSILON, delta=DELTA, **settings)
     best = mean_loss(tacit.LogisticRegression(epsilon=np.inf, **settings).fit(X, y), X, y)
     found = float(np.median([mean_loss(model.fit(X, y), X, y) - best for _ in range(fits)]))
@@ -213,16 +213,18 @@ def page(rows: Sequence[Compared], seconds: dict[str, float], fits: int) -> str:
     lines = [
         "# Forecasts against fits",
         "",
-        f"Written by `python -m benchmarks forecasts`. ε = {EPSILON:g}, δ = {DELTA:g}; medians over {fits} fits with fresh",
-        "noise. Excess risk is over the best coefficients of the population that the records are drawn from; for a table it",
-        "is the excess loss on its own records over the fit without privacy. Second moments are the exact ones.",
+        f"Written by `python -m benchmarks forecasts`. ε = {EPSILON:g}, δ = {DELTA:g}; medians over {fits} fits with",
+        "fresh noise. Excess risk is over the best coefficients of the population that records are drawn from; for a",
+        "table it is the excess loss on its own records over the fit without privacy. Second moments are exact.",
         "",
         "| what | case | forecast | measured | factor | asked |",
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
         words, asked = ASKED[row.group]
-        lines.append(f"| {words} | {row.name} | {row.forecast:.3g} | {row.measured:.3g} | {row.factor:.2f} | {asked:g} |")
+        lines.append(
+            f"| {words} | {row.name} | {row.forecast:.3g} | {row.measured:.3g} | {row.factor:.2f} | {asked:g} |"
+        )
     lines += ["", f"A plan took {seconds['plan']:.3f} s, the full picture of forecasts {seconds['picture']:.1f} s.", ""]
     return "\n".join(lines)
 

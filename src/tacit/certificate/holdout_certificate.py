@@ -110,9 +110,7 @@ class HoldoutCertificate(Document):
         relation = Relation.parse(document["relation"])
         require(document["private"] == (document["why_not_private"] is None), "private and its reason contradict")
         require(relation.n_is_public, "a holdout needs a public number of records")
-        price = HoldoutPrice(
-            int(document["sensitivity"]["bound"]), document["noise"]["bits"], document["releases"]
-        )
+        price = HoldoutPrice(int(document["sensitivity"]["bound"]), document["noise"]["bits"], document["releases"])
         events = price.events(relation)
         require(document["events"] == [to_json(event) for event in events], "the events are not those of this price")
         if not document["private"]:

@@ -1,8 +1,8 @@
 """What a reusable holdout costs: every release is two pure events, the comparisons before it and the answer itself.
 
 A record adds an integer of size at most S to a sum, which one record moves by Δ = 2S (replace-one) or S (zero-out).
-Answers have noise of scale 2^bits, thresholds of 2^(bits + 1), comparisons of 2^(bits + 2). Any number of comparisons up
-to the first that is above its threshold is Δ / 2^bits-private, and so is the answer
+Answers have noise of scale 2^bits, thresholds of 2^(bits + 1), comparisons of 2^(bits + 2). Any number of comparisons
+up to the first that is above its threshold is Δ / 2^bits-private, and so is the answer
 (proofs/mechanisms/reusable_holdout.md).
 """
 

@@ -1,7 +1,8 @@
 """A reusable holdout: private records that check claims made on other ones, again and again.
 
 What was found on training rows is claimed of the population. The holdout says nothing where its own mean is near the
-claim, and a noised mean where it is not. So it can be asked many times before it overfits (docs/theory/generalisation.md).
+claim, and a noised mean where it is not. So it can be asked many times before it overfits
+(docs/theory/generalisation.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The reusable holdout (Thresholdout): means are compared with claims, and released where they differ. Private: the store.
+"""The reusable holdout (Thresholdout): means are compared with claims, and released where they differ.
 
-Proof: proofs/mechanisms/reusable_holdout.md. Noise is exact discrete Laplace noise.
+Private: the store. Proof: proofs/mechanisms/reusable_holdout.md. Noise is exact discrete Laplace noise.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class HoldoutComparisons:
     Guarantee
     ---------
     - All answers together cost `price.events`, however many claims are compared and whatever they depend on.
-    - There is one count of the releases: it cannot be copied, is refused in a forked process, and answers one at a time.
+    - There is one count of the releases: it cannot be copied, is refused in a forked process, and answers one claim at
+      a time.
     """
 
     def __init__(self, store: Store, price: HoldoutPrice, threshold: int, seed: int | None) -> None:

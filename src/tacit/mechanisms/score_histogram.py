@@ -89,6 +89,11 @@ def histogram(layout: Layout, query: ScoreHistogram, bound: int) -> BlockSum:
     return BlockSum((size,), add)
 
 
+def integer_histogram(query: ScoreHistogram, bound: int, store: Store) -> Integers:
+    """Counts of all records times the bound, (label, interval). Private."""
+    return store.total(histogram, query, bound).reshape(2, -1)
+
+
 def answer_score_histogram(query: ScoreHistogram, price: Price, store: Store, entropy: Entropy | None) -> Answer:
     """Noised counts, (label, interval); without entropy the counts alone (ε = ∞).
 
@@ -97,5 +102,4 @@ def answer_score_histogram(query: ScoreHistogram, price: Price, store: Store, en
     - Integers of neighbours differ in at most two cells, by at most the bound in each, where a record is replaced; by
       at most the bound in one cell where it is added, removed or zeroed. For persons the norms are the same.
     """
-    total = store.total(histogram, query, price.bound)
-    return noised_sum(total.reshape(2, -1), price.bound, price, entropy)
+    return noised_sum(integer_histogram(query, price.bound, store), price.bound, price, entropy)

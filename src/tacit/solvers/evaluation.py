@@ -23,7 +23,7 @@ from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Binary, Continuous
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
-from tacit.solvers.counting import with_counting
+from tacit.solvers.counting import count_records, with_counting
 from tacit.solvers.score_statistics import Scored, area_under_curve, calibration
 from tacit.solvers.solver import PublicFacts, assembled, priced
 
@@ -42,11 +42,7 @@ SHARES: Mapping[str, Mapping[Purpose, Fraction]] = {
     LOG_LOSS: {Purpose.LOG_LOSS: 8 * _TENTH, Purpose.LOSS_SPREAD: 2 * _TENTH},
     AUC: {Purpose.SCORES: Fraction(1)},
     SQUARED: {Purpose.SQUARED_RESIDUALS: 8 * _TENTH, Purpose.LOSS_SPREAD: 2 * _TENTH},
-    R2: {
-        Purpose.RESPONSE_MEAN: _TENTH,
-        Purpose.SQUARED_RESIDUALS: 6 * _TENTH,
-        Purpose.LOSS_SPREAD: 3 * _TENTH,
-    },
+    R2: {Purpose.RESPONSE_MEAN: _TENTH, Purpose.SQUARED_RESIDUALS: 6 * _TENTH, Purpose.LOSS_SPREAD: 3 * _TENTH},
 }
 """What a score asks for, and the parts of its budget. A search asks for the first alone."""
 TIMES = {Purpose.SQUARED_RESIDUALS: {R2: 2}, Purpose.LOSS_SPREAD: {R2: 3}}
@@ -63,13 +59,16 @@ class Evaluation:
     scale: float = 1.0
     spread: bool = True
     """Whether the spread of squared errors is asked for; else it is the largest that their range allows."""
+    counted: Design | None = None
+    """The design of the records, where they are counted first; that of the plan is of the scores."""
     name: str = "evaluation"
     intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the sums of every score; the answer are the scores, and their noises and standard errors."""
-        found = [scored for name in asked_once(self.scores) for scored in self._score(name, gate, plan.count)]
+        n = plan.count if self.counted is None else count_records(gate, replace(plan, design=self.counted)).count
+        found = [scored for name in asked_once(self.scores) for scored in self._score(name, gate, n)]
         by_name = {scored.name: scored for scored in found}
         if ACCURACY in self.scores:
             wrong = by_name[WRONG]
@@ -197,11 +196,10 @@ def names_of(scores: Sequence[str]) -> list[str]:
 def require_scores(facts: PublicFacts, scores: Sequence[str] | None) -> tuple[str, ...]:
     """The scores asked for, by default the one that a search goes by; refuse what this response does not have."""
     response = facts.design.response
+    known: tuple[str, ...] = OF_NUMBERS
     if isinstance(response, Binary):
         known = OF_LABELS if facts.loss.code is Code.LOGISTIC else (WRONG, ACCURACY, AUC)
-    elif isinstance(response, Continuous) and not response.is_open:
-        known = OF_NUMBERS
-    else:
+    elif not isinstance(response, Continuous) or response.is_open:
         raise SettingError(
             "Evaluations on private rows are for two classes and for numbers with declared bounds. Others are free on "
             "public rows: evaluate(tacit.public(X, y))."
@@ -209,7 +207,9 @@ def require_scores(facts: PublicFacts, scores: Sequence[str] | None) -> tuple[st
     chosen = known[:1] if scores is None else ((scores,) if isinstance(scores, str) else tuple(scores))
     unknown = [name for name in chosen if name not in known]
     if unknown or not chosen or len(set(chosen)) < len(chosen):
-        raise SettingError(f"scores are one or more of {', '.join(known)}, each once; got {', '.join(map(str, chosen))}.")
+        raise SettingError(
+            f"scores are one or more of {', '.join(known)}, each once; got {', '.join(map(str, chosen))}."
+        )
     return chosen
 
 
@@ -219,7 +219,8 @@ def plan_evaluation(facts: PublicFacts, theta: tuple[float, ...], scores: Sequen
     Guarantee: the sums cost at most the budget, the count of the records included where n is private.
     """
     chosen, response = require_scores(facts, scores), facts.design.response
-    solver = Evaluation(theta, chosen, spread=scores is not None)
+    counted = facts.design if facts.counts else None
+    solver = Evaluation(theta, chosen, spread=scores is not None, counted=counted)
     if isinstance(response, Continuous):
         low, high = ((end - response.center) / response.scale for end in (response.lower, response.upper))
         solver = replace(solver, ends=(low, high), scale=response.scale)
@@ -239,8 +240,8 @@ def plan_evaluation(facts: PublicFacts, theta: tuple[float, ...], scores: Sequen
 
     if facts.budget.is_infinite:
         plan = assembled(facts, solver, [Step(kind(it), None, times, it) for it, _, times in wanted])
-        plan = replace(plan, counting=bool(facts.counts))
     else:
         plan = with_counting(facts, mu_squared_of(facts.budget), rest)
     columns = tuple(Column(name, (), -math.inf, math.inf, 0.0, 1.0) for name in names_of(chosen))
-    return replace(plan, design=Design(columns, Absent(), math.sqrt(len(columns)), intercept=False))
+    design = Design(columns, Absent(), math.sqrt(len(columns)), intercept=False)
+    return replace(plan, design=design, counting=False)

@@ -26,7 +26,9 @@ class Scored:
     error: float
 
     @classmethod
-    def of(cls, name: str, value: float, noise: float, sampling: float, ends: tuple[float, float] = (0.0, 1.0)) -> Scored:
+    def of(
+        cls, name: str, value: float, noise: float, sampling: float, ends: tuple[float, float] = (0.0, 1.0)
+    ) -> Scored:
         """Keep a value within its ends; `sampling` is a variance, which noise may have made negative."""
         kept = min(max(value, ends[0]), ends[1])
         return cls(name, kept, noise, math.sqrt(noise**2 + max(sampling, 0.0)))
