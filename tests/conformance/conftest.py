@@ -23,6 +23,7 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
+    ScoreHistogram,
     SecondMoments,
 )
 from tacit.mechanisms.counts import integer_counts, integer_measures
@@ -31,6 +32,7 @@ from tacit.mechanisms.means import integer_sums
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
 from tacit.mechanisms.newton_direction import integer_curvature
 from tacit.mechanisms.query_responder import MECHANISMS
+from tacit.mechanisms.score_histogram import integer_histogram
 from tacit.rows.storage.store import Store
 
 NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum})
@@ -53,6 +55,8 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
             found = integer_pairs(there, bound, rows)
         elif isinstance(there, ResidualSize | GradientNorm):
             found = integer_measures(there, bound, rows)
+        elif isinstance(there, ScoreHistogram):
+            found = integer_histogram(there, bound, rows)
         elif isinstance(there, CurvatureTrace):
             found = np.array([np.trace(integer_curvature(there, bound, rows))])
         else:

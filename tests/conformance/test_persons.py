@@ -28,6 +28,7 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
+    ScoreHistogram,
     SecondMoments,
     Weights,
 )
@@ -68,6 +69,11 @@ QUERIES: dict[str, Query] = {
     "norms, tail": GradientNorm(THETA, 0.9, 0.7, MATRIX, classification.LOGISTIC, Measure.SHARE, 0.1),
     "residuals": ResidualSize(THETA, 0.7),
     "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
+    "log loss": ResidualSize(THETA, 2.0, None, -1.0, 1.0, Measure.LOG_LOSS),
+    "log loss, squared": ResidualSize(THETA, 0.9, None, -2.0, 2.0, Measure.SQUARED_LOG_LOSS),
+    "residuals, fourth power": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.FOURTH),
+    "residuals, cross": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.CROSS, start=0.3),
+    "histogram of scores": ScoreHistogram(THETA, np.array([-0.5, 0.1, 0.8])),
     "trace": CurvatureTrace(THETA, 1.8),
     **MEANS,
 }

@@ -28,6 +28,7 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
+    ScoreHistogram,
     SecondMoments,
     Weights,
 )
@@ -43,6 +44,7 @@ VALID: dict[type, dict[str, Any]] = {
     SecondMoments: {"row_bound": 1.0, "matrix": MATRIX},
     CurvatureAndScore: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX, "loss": classification.LOGISTIC},
     ResidualSize: {"theta": THETA, "cap": 1.0, "matrix": MATRIX},
+    ScoreHistogram: {"theta": THETA, "edges": np.array([-1.0, 1.0]), "matrix": MATRIX},
     GradientNorm: {"theta": THETA, "row_bound": 1.0, "cap": 1.0, "matrix": MATRIX, "loss": regression.SQUARED},
     PerturbedMinimum: {"clip": 1.0, "matrix": MATRIX},
     NoisyMinimum: {"clip": 1.0, "ridge": 1.0, "matrix": MATRIX},
@@ -187,3 +189,12 @@ def test_sums_of_statistics_have_a_size_and_something_to_sum() -> None:
         BoundedSums(())
     with pytest.raises(SettingError, match="a group"):
         GroupSums((), cell, 0)
+
+
+@pytest.mark.parametrize("edges", [[1.0, 0.0], [0.0, 0.0], [np.inf], [[0.0]], [np.nan]])
+def test_edges_of_a_histogram_are_finite_and_grow(edges: list[float]) -> None:
+    with pytest.raises(SettingError, match="finite and grow"):
+        ScoreHistogram(THETA, np.array(edges))
+    with pytest.raises(SettingError, match="one linear predictor"):
+        ScoreHistogram(MATRIX, np.array([0.0]))
+    assert ScoreHistogram(THETA, np.array([0.0])).size == 1

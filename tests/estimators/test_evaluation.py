@@ -1,11 +1,12 @@
 """Scores: exact and free on public rows, noised and paid on private ones, and nothing in between."""
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 from sklearn import metrics
 
 import tacit
@@ -38,7 +39,8 @@ def test_public_scores_are_those_of_scikit_learn() -> None:
     assert found["accuracy"] == pytest.approx(LABELS.score(X, Y))
     assert found["zero_one_loss"] == pytest.approx(1 - found["accuracy"])
     assert found["log_loss"] == pytest.approx(metrics.log_loss(Y, LABELS.predict_proba(X)))
-    assert (found.certificate, found.noise, "public rows" in repr(found)) == (None, 0.0, True)
+    assert found["auc"] == pytest.approx(metrics.roc_auc_score(Y == "yes", LABELS.decision_function(X)))
+    assert (found.certificate, found.noise, "public rows" in repr(found)) == (None, {}, True)
     several = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 3), random_state=0).fit(X, WARDS)
     found = several.evaluate(tacit.public(X, WARDS))
     assert found["accuracy"] == pytest.approx(several.score(X, WARDS))
@@ -48,7 +50,9 @@ def test_public_scores_are_those_of_scikit_learn() -> None:
     assert found["mean_squared_error"] == pytest.approx(metrics.mean_squared_error(NUMBERS, NUMERIC.predict(X)))
     margins = tacit.LinearSVC(epsilon=1.0, bounds=(-1, 3), random_state=0).fit(X, Y)
     found = margins.evaluate(tacit.public(X, Y))
-    assert dict(found) == pytest.approx({"accuracy": margins.score(X, Y), "zero_one_loss": 1 - margins.score(X, Y)})
+    area = metrics.roc_auc_score(Y == "yes", margins.decision_function(X))
+    right = margins.score(X, Y)
+    assert dict(found) == pytest.approx({"accuracy": right, "zero_one_loss": 1 - right, "auc": area})
 
 
 def test_counts_have_scores() -> None:
@@ -95,7 +99,7 @@ def test_a_private_score_is_paid_and_near(settings: dict[str, Any], given: dict[
 def test_the_noise_of_a_score_has_its_law() -> None:
     """400 evaluations; false-alarm rate 1e-7; half the noise would be seen."""
     found = [evaluated(seed) for seed in range(400)]
-    mean, noise = 1 - LABELS.score(X, Y), found[0].noise
+    mean, noise = 1 - LABELS.score(X, Y), found[0].noise["zero_one_loss"]
     scores = np.array([it["zero_one_loss"] for it in found])
 
     def chance(deviation: float) -> float:
@@ -152,3 +156,85 @@ def test_records_beyond_the_bounds_act_as_in_the_fit() -> None:
     far, clipped = 1000 * X, np.clip(1000 * X, -1, 3)
     found = LABELS.evaluate(far, Y, epsilon=math.inf)["zero_one_loss"]
     assert found == pytest.approx(1 - LABELS.score(clipped, Y), abs=1e-12)
+
+
+ALL = ("accuracy", "auc", "log_loss", "calibration")
+
+
+def test_without_noise_all_scores_are_near_the_exact_ones() -> None:
+    found = LABELS.evaluate(X, Y, epsilon=math.inf, scores=ALL)
+    chances = LABELS.predict_proba(X)[:, 1]
+    assert found["accuracy"] == pytest.approx(LABELS.score(X, Y), abs=1e-12)
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(Y == "yes", chances), abs=1e-4)
+    # Ties within an interval of 1/4 in the log odds count one half.
+    assert found["auc"] == pytest.approx(metrics.roc_auc_score(Y == "yes", chances), abs=2e-3)
+    ends = special.expit(np.linspace(-6, 6, 9))
+    for group, name in enumerate(list(found)[3:]):
+        inside = (chances > ends[group]) & (chances <= ends[group + 1])
+        if inside.sum() > 10:
+            assert found[name] == pytest.approx(np.mean(Y[inside] == "yes"), abs=1e-9)
+    found = NUMERIC.evaluate(X, NUMBERS, epsilon=math.inf, scores=("r2", "mean_squared_error"))
+    errors = (NUMBERS - NUMERIC.predict(X)) ** 2
+    assert found["r2"] == pytest.approx(NUMERIC.score(X, NUMBERS), abs=1e-5)
+    assert found.error["mean_squared_error"] == pytest.approx(errors.std() / math.sqrt(3000), rel=1e-3)
+    ratio = errors.mean() / NUMBERS.var()
+    spread = (errors - ratio * (NUMBERS - NUMBERS.mean()) ** 2).std() / NUMBERS.var() / math.sqrt(3000)
+    assert found.error["r2"] == pytest.approx(spread, rel=1e-2)
+
+
+def test_without_an_intercept_scores_are_those_of_the_model() -> None:
+    model = labels(fit_intercept=False).fit(X, Y)
+    found = model.evaluate(X, Y, epsilon=math.inf, scores=("auc", "accuracy"))
+    assert found["accuracy"] == pytest.approx(model.score(X, Y), abs=1e-12)
+    assert found["auc"] == pytest.approx(metrics.roc_auc_score(Y == "yes", model.decision_function(X)), abs=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore:The same data")
+@pytest.mark.parametrize(
+    ("settings", "given"),
+    [({}, {}), ({"relation": "add-remove", "n_at_least": 2000}, {}), ({"max_rows_per_unit": 3}, {"units": UNITS})],
+)
+def test_all_scores_are_paid_with_intervals(settings: dict[str, Any], given: dict[str, Any]) -> None:
+    model = labels(random_state=None, **settings).fit(X, Y, **given)
+    found = model.evaluate(X, Y, epsilon=2.0, delta=1e-6, scores=ALL, **given)
+    assert found.certificate is not None
+    assert found.certificate.check().consistent
+    assert found.certificate.parsed["total"]["epsilon"] <= 2.0
+    low, high = found.interval("auc", 0.999999)
+    assert low < metrics.roc_auc_score(Y == "yes", model.decision_function(X)) < high
+    assert all(0 <= low <= found[name] <= high for name in found for low, high in [found.interval(name)])
+    assert "±" in repr(found)
+
+
+def test_intervals_cover_at_their_level() -> None:
+    """400 fresh samples, 95% intervals of four scores; a coverage below 0.85 has a chance below 1e-12."""
+    generator = np.random.default_rng(4)
+    truth = LABELS.evaluate(tacit.public(*sample(generator, 400_000)))
+    model = labels(random_state=None)
+    model.release_, model.plan_ = LABELS.release_, LABELS.plan_
+    hits = dict.fromkeys(("accuracy", "auc", "log_loss"), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(400):
+            found = model.evaluate(*sample(generator, 1000), epsilon=4.0, scores=tuple(hits))
+            for name in hits:
+                low, high = found.interval(name)
+                hits[name] += low <= truth[name] <= high
+    assert min(hits.values()) > 0.85 * 400
+
+
+def sample(generator: np.random.Generator, n: int) -> tuple[Any, Any]:
+    rows = generator.uniform(-1, 3, (n, 2))
+    chances = special.expit(2 * rows[:, 0] - rows[:, 1])
+    return rows, np.where(generator.random(n) < chances, "yes", "no")
+
+
+@pytest.mark.usefixtures("nothing_spent")
+@pytest.mark.parametrize("scores", [("r2",), (), ("auc", "auc"), "area"])
+def test_scores_that_a_response_does_not_have_are_refused(scores: Any) -> None:
+    with pytest.raises(SettingError, match="scores are one or more of"):
+        LABELS.evaluate(X, Y, epsilon=1.0, scores=scores)
+    with pytest.raises(SettingError, match="one or more of mean_squared_error, r2"):
+        NUMERIC.evaluate(X, NUMBERS, epsilon=1.0, scores=("auc",))
+    with pytest.raises(SettingError, match="no interval of 'auc'"):
+        LABELS.evaluate(tacit.public(X, Y)).interval("auc")

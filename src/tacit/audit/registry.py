@@ -19,6 +19,7 @@ from tacit.audit.attack import Attack, Subject, approximate_budget, gaussian_bud
 from tacit.audit.block_answers import BLOCK_QUERIES
 from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
+from tacit.audit.holdout_claims import holdout_claims
 from tacit.audit.image_fits import image_fit
 from tacit.audit.programs import (
     Detector,
@@ -270,6 +271,7 @@ OTHERS: tuple[Attack, ...] = (
     ),
     # A density over the reals has no exact likelihood ratio in floats: the coefficients are seen.
     Attack("TukeyRegressor", Subject.ESTIMATOR, _DEEP.worlds),
+    Attack("ReusableHoldout", Subject.MECHANISM, holdout_claims),
 )
 
 
