@@ -125,7 +125,7 @@ def _is_finite(rows: Sequence[Sequence[float]]) -> bool:
     return all(math.isfinite(number) for row in rows for number in row)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StoredFit:
     """A fit as it is stored: the design, the coefficients and the certificate.
 
@@ -190,6 +190,9 @@ class StoredFit:
     def terms(self) -> list[dict[str, Any]]:
         """The terms as plain data: name, coef, std_err, lower, upper."""
         return [asdict(term) for term in self.estimates.terms]
+
+    def __repr__(self) -> str:
+        return f"<StoredFit {self.family}: {len(self.estimates.terms):,} terms>"
 
     @property
     def document(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
+from tacit.display import Displayed
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import SettingError
@@ -22,7 +23,7 @@ from tacit.solvers.evaluation import plan_evaluation
 
 
 @dataclass(frozen=True)
-class Scores(Mapping[str, float]):
+class Scores(Mapping[str, float], Displayed):
     """Scores by name. `noise` is the standard deviation of what was added to each: 0 on public rows.
 
     Where n is private, it leaves out that of the number of records, by which a sum is divided.

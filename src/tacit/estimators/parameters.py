@@ -51,8 +51,8 @@ def _sections(cls: type) -> dict[str, str]:
 class CommonParameters:
     """Parameters of every estimator.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for one unit where units
       are given), given the public facts that `certificate_` lists.
     - Feature values outside the declared bounds act as if they stood on them.
@@ -120,8 +120,8 @@ class CommonParameters:
 class RegressionParameters:
     """Parameters of every estimator with coefficients.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - `predict` and `score` on private records are not private.
 
     Parameters

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.contract.plan import PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design
+from tacit.display import Displayed
 from tacit.errors import SettingError
 
 LARGEST_START = 1e30
@@ -23,7 +24,7 @@ LARGEST_START = 1e30
 
 
 @dataclass(frozen=True, repr=False)
-class PublicRows:
+class PublicRows(Displayed):
     """Features and response that are public, or a table that holds both."""
 
     X: Any

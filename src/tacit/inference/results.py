@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tacit.certificate.fit_file import Reliability
 from tacit.contract.release import Release, Sandwich
-from tacit.errors import SettingError
+from tacit.errors import SettingError, UnavailableError
 from tacit.inference.covariance import Covariance
-from tacit.inference.estimates import SOURCES, Estimated
+from tacit.inference.estimates import SOURCES, Estimated, interval_frame, series_of
 from tacit.inference.hypotheses import (
     Combinations,
     WaldTest,
@@ -44,39 +44,39 @@ class ResultsMixin:
         """Results of the release, or a refusal where there is none."""
 
     @property
-    def params(self) -> dict[str, float]:
-        """Coefficients on the user's scale, by name, the intercept first."""
+    def params(self) -> Any:
+        """Coefficients on the user's scale, by name, the intercept first: pandas' Series, or a dict without it."""
         results = self._results()
-        return dict(zip(results.names, results.values.tolist(), strict=True))
+        return series_of(results.values.tolist(), results.names)
 
     @property
-    def bse(self) -> dict[str, float]:
+    def bse(self) -> Any:
         """Standard errors by name, sampling and privacy noise together."""
         return self._by_name("std_errors")
 
     @property
-    def tvalues(self) -> dict[str, float]:
+    def tvalues(self) -> Any:
         """Coefficients over their standard errors, by name."""
         return self._by_name("statistics")
 
     @property
-    def zvalues(self) -> dict[str, float]:
+    def zvalues(self) -> Any:
         """Another name of `tvalues`."""
         return self.tvalues
 
     @property
-    def pvalues(self) -> dict[str, float]:
+    def pvalues(self) -> Any:
         """Two-sided p-values of no effect, by name, by the law that the intervals have."""
         return self._by_name("pvalues")
 
-    def _by_name(self, column: str) -> dict[str, float]:
+    def _by_name(self, column: str) -> Any:
         found = self._results().coefficients
-        return dict(zip(found.names, getattr(found, column).tolist(), strict=True))
+        return series_of(getattr(found, column).tolist(), found.names)
 
-    def conf_int(
-        self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
-    ) -> NDArray[np.float64]:
+    def conf_int(self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False) -> Any:
         """Intervals of all coefficients, the intercept first: columns lower and upper.
+
+        A DataFrame of pandas', or an array where that is not installed.
 
         Parameters
         ----------
@@ -89,7 +89,8 @@ class ResultsMixin:
             True or "bonferroni": all intervals cover at once. "scheffe": so do those of all linear
             combinations of their coefficients. Withheld ones do not count.
         """
-        return self._results().coefficients.conf_int(level, which, simultaneous)
+        found = self._results().coefficients
+        return interval_frame(found.conf_int(level, which, simultaneous), found.names)
 
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
@@ -269,12 +270,12 @@ class Results(ResultsMixin):
     def _sandwich(self) -> Sandwich:
         plan, sandwich = self.release.plan, self.release.sandwich
         if sandwich is None and plan.loss.code in WITHOUT_INTERVALS:
-            raise SettingError("There are no intervals for this model.")
+            raise UnavailableError("There are no intervals for this model.")
         reason = not_offered(plan)
         if reason is not None and (sandwich is not None or plan.intervals_declined):
-            raise SettingError(f"Intervals are not offered: {reason}.")
+            raise UnavailableError(f"Intervals are not offered: {reason}.")
         if sandwich is None:
-            raise SettingError("This fit did not pay for intervals; fit with inference=True.")
+            raise UnavailableError("This fit did not pay for intervals; fit with inference=True.")
         return sandwich
 
     def _estimated(self, asked: Combinations) -> Estimated:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.certificate.certificate import INFINITE
 from tacit.certificate.fit_file import LARGEST_COVARIANCE, StoredFit
 from tacit.design.response import FAMILIES
-from tacit.errors import SettingError
+from tacit.errors import SettingError, UnavailableError
 from tacit.inference.estimates import Estimated, Line
 from tacit.inference.summary import WHY_NOT, Header, Shown, Summary
 
@@ -48,7 +48,7 @@ class StoredResults:
         estimates, count = self.stored.estimates, len(self.names)
         scatter, statements = estimates.scatter, estimates.reliability.terms
         if scatter is None or statements is None:
-            raise SettingError(self._missing())
+            raise UnavailableError(self._missing())
         return Estimated(
             names=self.names,
             values=self.values,

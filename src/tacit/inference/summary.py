@@ -15,6 +15,7 @@ from tacit.certificate.fit_file import Reliability
 from tacit.contract.plan import MANY_ROWS
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
+from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, Line, lines_frame, ratios, simultaneous_method
 from tacit.inference.reliability import ExactJudgement, StepJudgement, not_offered
@@ -98,8 +99,8 @@ class Shown:
     stars: bool = False
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(Displayed):
     """Coefficients of a release and its guarantee; `print` it, or show it in a notebook.
 
     `estimate` names what is shown ("coef", "odds ratio", "rate ratio"). `level`, `which` and

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING
 
-from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+from tacit.display import Shown
+from tacit.text_table import Table, columns_of_numbers, one_line, rounded
 
 if TYPE_CHECKING:
     from tacit.inference.estimates import Line
@@ -18,18 +18,6 @@ NARROWEST = 72
 """Columns of text; a wider table makes everything as wide as itself."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 _LARGEST_STATISTIC = 1e5
-_STYLE = """\
-.tacit-summary {display: inline-block; font-size: 13px; line-height: 1.45}
-.tacit-summary table {border-collapse: collapse; margin: 0 0 .6em 0; color: inherit; font: inherit}
-.tacit-summary th, .tacit-summary td {padding: .18em .75em; text-align: right; border: 0;
-  background: none; white-space: nowrap}
-.tacit-summary td {font-variant-numeric: tabular-nums}
-.tacit-summary tbody th {font-weight: 400}
-.tacit-summary .facts th {opacity: .7}
-.tacit-summary th:first-child, .tacit-summary .facts th, .tacit-summary .facts td {text-align: left}
-.tacit-summary .terms {border-top: 2px solid; border-bottom: 2px solid}
-.tacit-summary .terms thead th {border-bottom: 1px solid; font-weight: 600}
-.tacit-summary p {margin: .15em .75em; max-width: 56em}"""
 
 
 def summary_table(summary: Summary) -> Table:
@@ -104,24 +92,8 @@ def summary_text(summary: Summary) -> str:
 
 def summary_html(summary: Summary) -> str:
     """Draw a summary as a fragment of HTML; whatever a column is called, it stays text."""
-    table = summary_table(summary)
-    facts = summary_facts(summary)
-    pairs = [facts[place : place + 2] for place in range(0, len(facts), 2)]
-    header = "".join(
-        "<tr>" + "".join(f"<th>{_safe(a)}</th><td>{_safe(b)}</td>" for a, b in pair) + "</tr>" for pair in pairs
-    )
-    titles = "".join(f'<th scope="col">{_safe(title)}</th>' for title in table.headers)
-    rows = "".join(
-        f'<tr><th scope="row">{_safe(name)}</th>' + "".join(f"<td>{_safe(cell)}</td>" for cell in cells) + "</tr>"
-        for name, *cells in table.rows
-    )
-    notes = "".join(f"<p>{_safe(note)}</p>" for note in summary_notes(summary))
-    return (
-        f'<div class="tacit-summary"><style>{_STYLE}</style>'
-        f'<table class="facts"><tbody>{header}</tbody></table>'
-        f'<table class="terms"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>'
-        f"{notes}</div>"
-    )
+    facts, notes = summary_facts(summary), summary_notes(summary)
+    return Shown("", tuple(facts), summary_table(summary), tuple(notes)).html(columns=2)
 
 
 def summary_latex(summary: Summary) -> str:
@@ -186,10 +158,6 @@ def _pvalue(line: Line, *, stars: bool) -> str:
     if stars and line.statement == "nominal":
         text += next((mark for limit, mark in STARS if line.pvalue < limit), "")
     return text
-
-
-def _safe(text: str) -> str:
-    return html.escape(one_line(text))
 
 
 _LATEX = {
