@@ -66,8 +66,8 @@ class CommonParameters:
     budget
         A `tacit.Budget` in their place.
     bounds
-        Public (lower, upper) of the features: two numbers or two sequences. "private": part of the budget is spent on
-        finding them.
+        Public bounds of the features: (lower, upper) for all, a pair for each column, a dict of pairs by name, or the
+        sequences of all lower and of all upper ends. "private": part of the budget is spent on finding them.
     row_norm
         Public bound on the L2 norm of a feature row, after mapping to [-1, 1] if bounds are given.
     relation
