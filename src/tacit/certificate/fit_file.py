@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.certificate import certificate as certificates
 from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
 from tacit.certificate.stated_model import require_family
+from tacit.certificate.stored_inference import StoredInference
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.factor import Indicator, LabelCell, Numeric
@@ -172,13 +173,14 @@ class StoredFit:
         if not isinstance(estimates, Estimates):
             estimates = Estimates(tuple(estimates))
         design = Design.from_json(release.plan.design.to_json())
-        issued = Certificate.issue(release, covered=_parts(family, estimates, design, {}))
+        further = StoredInference.further_parts(release) if estimates.scatter is not None else {}
+        issued = Certificate.issue(release, covered=_parts(family, estimates, design, further))
         if certificate is not None and certificate.digest != issued.digest:
             raise SettingError(
                 "this certificate was issued for another release, or for less than the whole fit; "
                 "sign the one of the fit itself"
             )
-        return cls(design, family, estimates, certificate or issued)
+        return cls(design, family, estimates, certificate or issued, further)
 
     @property
     def coefficients(self) -> NDArray[np.float64]:

@@ -184,7 +184,7 @@ def matrix_design(
     names: Sequence[str],
     response: Response,
     *,
-    bounds: ArrayLike | None,
+    bounds: ArrayLike | Mapping[str, Any] | None,
     row_norm: float | None,
     intercept: bool,
     shifted: bool = True,
@@ -192,8 +192,9 @@ def matrix_design(
 ) -> Design:
     """Design of a plain numeric matrix with public bounds, a public row norm, or both.
 
-    `bounds` is as in `bound_vectors`. With bounds="private" a part of the budget is spent on finding them. With `row_norm` alone columns are scaled by √d / row_norm, so that the mean
-    square of a prepared coordinate is at most 1. Unless `shifted`, columns are scaled only: the zeros of a sparse
+    `bounds` is as in `bound_vectors`. With bounds="private" a part of the budget is spent on finding them.
+    With `row_norm` alone columns are scaled by √d / row_norm, so that the mean square of a prepared
+    coordinate is at most 1. Unless `shifted`, columns are scaled only: the zeros of a sparse
     matrix stay zeros. With a `feature_map` the columns so mapped are its inputs, and `row_norm` bounds their norm.
     """
     count = len(names)
@@ -232,7 +233,7 @@ def matrix_design(
 def _mapped_design(
     names: Sequence[str],
     response: Response,
-    bounds: ArrayLike | None,
+    bounds: ArrayLike | Mapping[str, Any] | None,
     row_norm: float | None,
     intercept: bool,
     feature_map: FeatureMap,

@@ -77,9 +77,7 @@ class Fit(ResultsMixin, Displayed):
 
     def get_prediction(self, data: Any) -> Prediction:
         """Mean predictions for new public records, with intervals: `.conf_int()`."""
-        if self.release is None:
-            raise SettingError("A stored fit keeps no intervals of predictions; ask for them before it is kept.")
-        design, results = self.stored.design, Results(self.release)
+        design, results = self.stored.design, self._results()
         rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, np.eye(design.width))])
         shift = np.concatenate([np.empty(0), *offsets(data, design)])
         return results.get_prediction(rows, partial(predicted, design.response), shift)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar, dataclass_transform
 
@@ -101,7 +101,7 @@ class CommonParameters:
     delta: float | None = None
     _: KW_ONLY
     budget: Budget | None = None
-    bounds: ArrayLike | str | None = None
+    bounds: ArrayLike | Mapping[str, Any] | str | None = None
     row_norm: float | None = None
     relation: str = "replace-one"
     n_at_least: int | None = None

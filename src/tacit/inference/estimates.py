@@ -85,6 +85,13 @@ class Estimated(Displayed):
         known = (~np.isnan(self.values)).tolist()
         return [word != "withheld" and there for word, there in zip(self.statements, known, strict=True)]
 
+    def in_units(self, units: Mapping[str, tuple[float, str]]) -> Estimated:
+        """Estimates of the effects of so many units, under other names: values times c, variances times c²."""
+        factors, names = factors_of(units, self.names)
+        values, null = self.values * factors, self.null * factors
+        sampling, privacy = self.sampling * factors**2, self.privacy * factors**2
+        return replace(self, names=names, values=values, null=null, sampling=sampling, privacy=privacy)
+
     def rows(self, count: int) -> Estimated:
         """The first estimates alone."""
         parts = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -152,6 +159,12 @@ def ratios(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Exponentials of log odds or log rates; infinite beyond the range of floats."""
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(values))
+
+
+def factors_of(units: Mapping[str, tuple[float, str]], names: Sequence[str]) -> tuple[Vector, tuple[str, ...]]:
+    """Factor and name of each term; 1 and its own name where it has no units."""
+    pairs = [units.get(name, (1.0, name)) for name in names]
+    return np.array([factor for factor, _ in pairs]), tuple(label for _, label in pairs)
 
 
 def series_of(values: Sequence[float], index: Sequence[str]) -> Any:

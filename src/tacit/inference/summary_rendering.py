@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import textwrap
 from collections.abc import Sequence
+from dataclasses import fields
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING
 
@@ -116,6 +119,34 @@ def summary_latex(summary: Summary) -> str:
             "\\end{tabular}",
         ]
     )
+
+
+def summary_markdown(summary: Summary) -> str:
+    """Draw a summary as Markdown: facts, table, notes."""
+    table = summary_table(summary)
+    facts = "; ".join(f"{word.lower()} {text}" for word, text in summary_facts(summary))
+    aligned = ["---", *["---:"] * (len(table.headers) - 1)]
+    rows = (table.headers, aligned, *table.rows)
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in map(one_line, row))} |" for row in rows]
+    return "\n\n".join([facts, "\n".join(lines), *summary_notes(summary)])
+
+
+def summary_csv(summary: Summary) -> str:
+    """Write the lines of a summary as CSV, each number with all its digits."""
+    names = [field.name for field in fields(summary.lines[0])] if summary.lines else []
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([summary.estimate.replace(" ", "_") if name == "coef" else name for name in names])
+    # A term that begins like a formula of a spreadsheet is text.
+    writer.writerows([[_cell(getattr(line, name)) for name in names] for line in summary.lines])
+    return stream.getvalue().rstrip("\n")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    text = one_line(value) if isinstance(value, str) else repr(value)
+    return f"'{text}" if isinstance(value, str) and text[:1] in "=+-@" else text
 
 
 def _interval_note(summary: Summary) -> str:

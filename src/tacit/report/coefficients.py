@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from tacit.errors import SettingError
 from tacit.inference.estimates import Line
 from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
+from tacit.inference.units import Units, checked_units
 from tacit.report.audit_pictures import audit_picture
 from tacit.report.axis_cut import kept_range, mark_cuts
 from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
@@ -42,9 +44,6 @@ _MARKS: tuple[tuple[str, Style], ...] = (
     ("private", {"marker": "s", "color": BLUE, "s": 40}),
 )
 
-Units = Mapping[str, tuple[float, str]]
-"""For each term, how many units of its column a picture shows, and in which words."""
-
 
 def term_documents(fit: Fit) -> list[dict[str, Any]]:
     """Every coefficient with error, test, 95% intervals and statement; `sampling_…` leave out the noise."""
@@ -59,6 +58,26 @@ def term_documents(fit: Fit) -> list[dict[str, Any]]:
         }
         for line, inner in zip(total.lines, sampling.lines, strict=True)
     ]
+
+
+def line_documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Lines of a summary or of tests, as plain data."""
+    return [
+        {"name": line.name, **{name: plain(getattr(line, name)) for name in NUMBERS}, "statement": line.statement}
+        for line in lines
+    ]
+
+
+def summary_document(summary: Summary) -> dict[str, Any]:
+    """A summary as plain data."""
+    return {
+        "estimate": summary.estimate,
+        "level": summary.level,
+        "terms": line_documents(summary.lines),
+        "offered": summary.offered,
+        "statement": summary.statement,
+        "notes": list(summary.notes),
+    }
 
 
 def interval_document(fit: Fit) -> dict[str, Any] | None:
@@ -102,7 +121,8 @@ def comparison_picture(
     """Draw the coefficients but the intercept as dots, with intervals if paid for, beside a truth and a plain fit."""
     shown = [term for term in terms if term["name"] != INTERCEPT]
     private = {str(term["name"]): float(term["coef"]) for term in shown}
-    scales = [(units or {}).get(name, (1.0, name)) for name in private]
+    known = checked_units(units, [str(term["name"]) for term in terms])
+    scales = [known.get(name, (1.0, name)) for name in private]
     factors, labels = [factor for factor, _ in scales], [label for _, label in scales]
     pairs = zip(_MARKS, (truth, reference, private), strict=True)
     series = [(label, mark, values) for (label, mark), values in pairs if values]
@@ -163,13 +183,14 @@ def plot(
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm, a fitted estimator, a path, a composition or an audit.")
     total = sampling = fit.summary(level, exponentiate=exponentiate)
-    # A fit read from a file has one kind of interval.
-    if getattr(fit, "release", True) is not None:
+    # A file of 0.1.0 has one kind of interval.
+    with suppress(SettingError):
         sampling = fit.summary(level, which="sampling", exponentiate=exponentiate)
-    return drawn(lambda: _forest(total, sampling, units or {}, title), path)
+    known = checked_units(units, [line.name for line in total.lines])
+    return drawn(lambda: _forest(total, sampling, known, title), path)
 
 
-def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) -> Figure:
+def _forest(total: Summary, sampling: Summary, units: Mapping[str, tuple[float, str]], title: str | None) -> Figure:
     lines = [pair for pair in zip(total.lines, sampling.lines, strict=True) if pair[0].name != INTERCEPT]
     scales = [units.get(line.name, (1.0, line.name)) for line, _ in lines]
     bars = [(*pair, factor) for pair, (factor, _) in zip(lines, scales, strict=True)]
