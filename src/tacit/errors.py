@@ -37,6 +37,10 @@ class SettingError(InputError):
     """A setting outside its range or choices: solver, output, iterations, step size."""
 
 
+class UnavailableError(SettingError, AttributeError):
+    """A result that the fit did not pay for: to whoever looks whether it is there, it is not."""
+
+
 class PassesError(SettingError):
     """A cap on passes that excludes a plan; a choice between solvers goes by it, and users see a `SettingError`."""
 

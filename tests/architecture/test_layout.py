@@ -35,6 +35,7 @@ ACROSS_MODULES = frozenset(
         "estimators/test_conventions.py",
         "estimators/test_features.py",
         "estimators/test_multinomial.py",
+        "estimators/test_notebooks.py",
         "estimators/test_people.py",
         "estimators/test_private_bounds.py",
         "estimators/test_refusals_in_ledgers.py",

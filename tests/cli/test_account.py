@@ -156,7 +156,7 @@ def test_a_picture_is_drawn_and_not_overwritten(command: Command) -> None:
         (("--noise", 1, "--sampling", "poisson"), "--sample-rate"),
         (("--noise", 1, "--relation", "remove"), "relation"),
         (("--noise", 1, "--records", 10), "--records"),
-        (("--noise", 1, "--plot", "a.pdf"), ".png"),
+        (("--noise", 1, "--plot", "a.gif"), ".png"),
         (("--noise", 1, "--plot", "a.png", "--picture", "pie"), "picture"),
         (("--noise", 1, "--picture", "loss"), "--plot"),
     ],

@@ -76,7 +76,7 @@ def test_without_a_name_the_names_are_listed(command: Command) -> None:
         (("newton", "--mu", 1, "--confidence", 1), "confidence must lie in"),
         (("newton", "--mu", 1, "--replay", 0), "pairs must be a whole number of at least 1"),
         (("GradientSum", "--mu", 1, "--replay", 2), "nothing called 'GradientSum'"),
-        (("newton", "--mu", 1, "--plot", "roc.pdf"), ".png or .svg"),
+        (("newton", "--mu", 1, "--plot", "roc.gif"), ".png, .svg or .pdf"),
         (("newton", "--mu", "much"), "--mu"),
     ],
 )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from tacit.cli.output import Screen
-from tacit.inference.text_table import Table
+from tacit.text_table import Table
 
 TABLE = Table(("term", "coef"), (("C(ward)[T.b]", "0.5"), ("[red]x[/red]", "-1.0")))
 

@@ -131,7 +131,7 @@ def fit_exposed(table: dict[str, list[Any]]) -> Any:
 def fit_table(data: Any, relation: str = "") -> Any:
     schema = tacit.Schema.parse(SCHEMA.format(relation=relation))
     fit = tacit.glm("y ~ age + x + ward", data, schema, epsilon=1.0, invalid_rows="zero", random_state=1)
-    return [*fit.params.values()]
+    return fit.params.tolist()
 
 
 def fit_frame(table: dict[str, list[Any]]) -> Any:

@@ -37,7 +37,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "bounds equal": ({"bounds": (1, 1)}, BoundsError, "below"),
     "bounds too long": ({"bounds": ([0, 0, 0], [1, 1, 1])}, BoundsError, "length 2"),
     "bounds too short": ({"bounds": ([0], [1])}, BoundsError, "length 2"),
-    "one bound reversed": ({"bounds": ([0, 5], [1, 4])}, BoundsError, "reversed"),
+    "one bound reversed": ({"bounds": ([1, 0], [0, 1])}, BoundsError, "reversed"),
     "bounds of three": ({"bounds": (0, 1, 2)}, BoundsError, "two numbers"),
     "bounds text": ({"bounds": "public"}, BoundsError, '"private"'),
     "bounds infinite": ({"bounds": (0, np.inf)}, BoundsError, "finite"),

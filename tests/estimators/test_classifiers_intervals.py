@@ -69,7 +69,7 @@ def test_without_noise_they_are_statsmodels_robust_ones() -> None:
     X, y = draw(1500)
     fit = model(np.inf, random_state=None).fit(X, y)
     values, covariance = robust(X, y)
-    np.testing.assert_allclose(list(fit.params.values()), values, atol=1e-7)
+    np.testing.assert_allclose(fit.params.tolist(), values, atol=1e-7)
     np.testing.assert_allclose(fit.cov_params(), covariance, rtol=1e-5, atol=1e-9)
     apart = fit.t_test("2: x0 - 0: x0 = 0")
     weights = np.zeros(9)
@@ -82,13 +82,13 @@ def test_without_noise_persons_are_clusters() -> None:
     persons = np.arange(900) // 3
     fit = model(np.inf, random_state=None, max_rows_per_unit=3).fit(X, y, units=persons)
     values, covariance = robust(X, y, persons)
-    np.testing.assert_allclose(list(fit.params.values()), values, atol=1e-7)
+    np.testing.assert_allclose(fit.params.tolist(), values, atol=1e-7)
     np.testing.assert_allclose(fit.cov_params(), covariance, rtol=1e-5, atol=1e-9)
 
 
 def test_a_private_fit_has_intervals_by_class(private: tacit.LogisticRegression) -> None:
     assert private.plan_.solver.name == "one-step"
-    values, errors = np.array(list(private.params.values())), np.array(list(private.bse.values()))
+    values, errors = np.array(private.params.tolist()), np.array(private.bse.tolist())
     assert np.abs(values - THETA.ravel()).max() < 5 * errors.max()
     np.testing.assert_allclose(values.reshape(3, 3).sum(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(private.coef_, values.reshape(3, 3)[:, 1:])
@@ -150,8 +150,8 @@ def test_sparse_weighted_and_grouped_rows_have_intervals() -> None:
         ({"max_rows_per_unit": 2}, X, {"units": np.arange(4000) // 2}),
     ):
         fit = model(8.0, **settings).fit(fitted, y, **extra)
-        assert np.isfinite(list(fit.bse.values())).all(), settings
-        assert np.abs(np.array(list(fit.params.values())) - THETA.ravel()).max() < 0.5
+        assert np.isfinite(fit.bse.tolist()).all(), settings
+        assert np.abs(np.array(fit.params.tolist()) - THETA.ravel()).max() < 0.5
 
 
 def test_a_formula_fit_is_kept_and_read_again(tmp_path: Path) -> None:

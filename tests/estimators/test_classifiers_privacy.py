@@ -254,7 +254,7 @@ def test_t40_degenerate_tables_have_outputs_of_the_same_shape(case: str, route: 
             with pytest.raises(SettingError, match="not offered"):
                 model.conf_int()
         elif route == "intervals":
-            intervals = model.conf_int()
+            intervals = model.conf_int().to_numpy()
             assert intervals.shape == (4, 2)
             assert (intervals[:, 0] < intervals[:, 1]).all()
 

@@ -58,7 +58,7 @@ def test_without_privacy_it_equals_statsmodels(clinic: pd.DataFrame, formula: st
     assert len(fit.params) == len(expected)
     values = np.array([*expected.values()])
     found = [fit.params[name] for name in expected] if set(expected) == set(fit.params) else None
-    assert found is not None, (list(fit.params), list(expected))
+    assert found is not None, (list(fit.params.index), list(expected))
     np.testing.assert_allclose(found, values, rtol=1e-6, atol=1e-6)
     assert not fit.certificate.private
 

@@ -102,7 +102,7 @@ def test_multinomial_without_privacy_is_statsmodels(table: pd.DataFrame) -> None
     found = np.array([*fit.params.values()]).reshape(3, 3)
     np.testing.assert_allclose((found[1:] - found[0]).T, expected.params.to_numpy(), atol=1e-5)
     np.testing.assert_allclose(fit.predict(table), expected.predict(), atol=1e-6)
-    assert list(fit.params)[:2] == ["a: Intercept", "a: age"]
+    assert list(fit.params.index)[:2] == ["a: Intercept", "a: age"]
 
 
 @pytest.mark.parametrize(

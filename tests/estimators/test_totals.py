@@ -149,7 +149,7 @@ def test_intervals_of_weighted_and_uncounted_records_hold_the_truth() -> None:
     loose.fit(X, y)
     errors = []
     for model in (plain, weighted, loose):
-        lower, upper = model.conf_int()[1:].T
+        lower, upper = model.conf_int().to_numpy()[1:].T
         errors.append((upper - lower) / (2 * 1.96))
         assert (np.abs(model.coef_[0] - SLOPES) < 6 * errors[-1]).all()
     # The mean weight is a quarter of the largest: four times the noise at most, and not less.

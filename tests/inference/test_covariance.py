@@ -49,7 +49,7 @@ def test_t39_pooled_coverage_is_nominal() -> None:
         X = rng.normal(size=(1500, 2))
         y = rng.random(1500) < 1 / (1 + np.exp(-(TRUTH[0] + X @ TRUTH[1:])))
         model = LogisticRegression(budget=Budget(mu=1.0), bounds=(-8, 8), inference=True)
-        ends = model.fit(X, y.astype(int)).conf_int()
+        ends = model.fit(X, y.astype(int)).conf_int().to_numpy()
         hits += int(((ends[:, 0] <= TRUTH) & (ends[:, 1] >= TRUTH)).sum())
     assert 315 <= hits <= 358
 
@@ -62,18 +62,18 @@ def test_a_singular_design_has_an_answer_of_the_same_shape(epsilon: float) -> No
     y = (rng.random(4000) < 1 / (1 + np.exp(-x[:, 0]))).astype(int)
     model = LogisticRegression(epsilon=epsilon, bounds=(-6, 6), inference=True).fit(X, y)
     assert model.conf_int().shape == (4, 2)
-    assert not np.isnan(model.conf_int()).any()
-    assert np.isfinite(list(model.params.values())).all()
-    assert not np.isnan(list(model.bse.values())).any()
+    assert not np.isnan(model.conf_int().to_numpy()).any()
+    assert np.isfinite(model.params.tolist()).all()
+    assert not np.isnan(model.bse.tolist()).any()
     assert model.summary().notes
     if np.isinf(epsilon):
-        assert np.isfinite(list(model.bse.values())).all()
+        assert np.isfinite(model.bse.tolist()).all()
         assert model.summary().statement == "approximate"
         assert 0.0 <= model.wald_test(["x0", "x1"]).pvalue <= 1.0
         return
     # Noise hides how x0 and x1 differ, and the column of zeros.
-    words = dict(zip(model.params, Results(model.release_).coefficients.statements, strict=True))
+    words = dict(zip(model.params.index, Results(model.release_).coefficients.statements, strict=True))
     assert words["x0"] == words["x1"] == words["x2"] == "withheld"
-    assert np.isinf(model.conf_int()[1:]).all()
+    assert np.isinf(model.conf_int().to_numpy()[1:]).all()
     with pytest.raises(SettingError, match="withheld"):
         model.wald_test(["x0", "x1"])

@@ -156,14 +156,14 @@ def test_each_word_has_its_own_note(make_stepped: Any, altered: Any) -> None:
 
 def test_withheld_intervals_are_the_whole_line(make_stepped: Any, altered: Any) -> None:
     results = Results(altered(make_stepped(), **HIDING))
-    ends = results.conf_int()
+    ends = results.conf_int().to_numpy()
     assert ends[0].tolist() == [-np.inf, np.inf]
     assert np.isfinite(ends[1:]).all()
     assert results.bse["Intercept"] == np.inf
     assert results.pvalues["Intercept"] == 1.0
     for asked in ("sampling", "total"):
         for simultaneous in (False, "bonferroni", "scheffe"):
-            found = results.conf_int(which=asked, simultaneous=simultaneous)
+            found = results.conf_int(which=asked, simultaneous=simultaneous).to_numpy()
             assert not np.isnan(found).any()
             assert np.isinf(found[0]).all()
     assert results.terms()[0] == ["Intercept", results.params["Intercept"], None, None, None]

@@ -13,11 +13,11 @@ from tacit.inference.results import Results
 
 def test_they_are_those_of_statsmodels(twins: Any) -> None:
     ours, theirs = twins.ours, twins.theirs
-    assert list(ours.params) == ["Intercept", "x0", "x1", "x2"]
+    assert list(ours.params.index) == ["Intercept", "x0", "x1", "x2"]
     for name, rel in (("params", 1e-6), ("bse", 1e-6), ("tvalues", 2e-6), ("pvalues", 1e-4)):
-        found = list(getattr(ours, name).values())
+        found = getattr(ours, name).tolist()
         np.testing.assert_allclose(found, getattr(theirs, name), rtol=rel, atol=1e-12)
-    assert ours.zvalues == ours.tvalues
+    assert ours.zvalues.equals(ours.tvalues)
     for level in (0.5, 0.95, 0.99):
         np.testing.assert_allclose(ours.conf_int(level), theirs.conf_int(alpha=1 - level), rtol=1e-5, atol=1e-8)
     np.testing.assert_array_equal(ours.conf_int(which="sampling"), ours.conf_int())
@@ -36,12 +36,12 @@ def test_a_fit_of_glm_and_an_estimator_share_them() -> None:
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "y": y})
     fit = tacit.glm("y ~ x0 + x1", table, schema, epsilon=2.0, delta=1e-6, random_state=5)
     model = tacit.LogisticRegression(epsilon=2.0, delta=1e-6, bounds=(-1, 1), inference=True, random_state=5).fit(X, y)
-    assert fit.params == model.params
-    assert fit.bse == model.bse
+    assert fit.params.equals(model.params)
+    assert fit.bse.equals(model.bse)
     np.testing.assert_array_equal(fit.cov_params(), model.cov_params())
-    assert fit.pvalues == model.pvalues
-    assert [term["std_err"] for term in fit.terms] == list(fit.bse.values())
-    assert [term["lower"] for term in fit.terms] == fit.conf_int()[:, 0].tolist()
+    assert fit.pvalues.equals(model.pvalues)
+    assert [term["std_err"] for term in fit.terms] == fit.bse.tolist()
+    assert [term["lower"] for term in fit.terms] == fit.conf_int().to_numpy()[:, 0].tolist()
 
 
 def test_the_diagonal_of_the_covariance_is_the_standard_errors(make_release: Any) -> None:
@@ -89,7 +89,7 @@ def test_models_without_intervals_say_so() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (900, 2))
     several = tacit.LogisticRegression(epsilon=np.inf, bounds=(-1, 1)).fit(X, np.arange(900) % 3)
-    assert list(several.params)[:2] == ["0: Intercept", "0: x0"]
+    assert list(several.params.index)[:2] == ["0: Intercept", "0: x0"]
     assert len(several.summary().lines) == 9
     with pytest.raises(SettingError, match="inference=True"):
         several.conf_int()

@@ -32,7 +32,7 @@ def test_numbers_come_by_name(shown: Shown) -> None:
         ("zvalues", found.statistics),
         ("pvalues", found.pvalues),
     ):
-        assert getattr(shown, name) == dict(zip(results.names, numbers.tolist(), strict=True))
+        assert getattr(shown, name).to_dict() == dict(zip(results.names, numbers.tolist(), strict=True))
 
 
 def test_arguments_are_handed_on(shown: Shown) -> None:

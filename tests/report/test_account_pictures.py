@@ -86,8 +86,8 @@ def test_extremes_are_drawn(tmp_path: Path, noise: float, rate: float | None, de
 
 
 def test_other_kinds_are_refused(tmp_path: Path, whole: Account) -> None:
-    with pytest.raises(SettingError, match=r"\.png or \.svg"):
-        account_picture(whole, tmp_path / "a.pdf")
+    with pytest.raises(SettingError, match=r"\.png, \.svg or \.pdf"):
+        account_picture(whole, tmp_path / "a.gif")
     with pytest.raises(SettingError, match="unknown picture"):
         account_picture(whole, tmp_path / "a.png", "pie")
     with pytest.raises(FileError, match="cannot be written"):

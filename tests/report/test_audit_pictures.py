@@ -67,4 +67,4 @@ def test_a_claim_without_mu_is_drawn_by_its_epsilon(tmp_path: Path) -> None:
 
 def test_other_files_are_refused(stands: AuditResult, tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="png"):
-        tacit.plot(stands, tmp_path / "a.pdf")
+        tacit.plot(stands, tmp_path / "a.gif")

@@ -35,7 +35,7 @@ def test_every_number_of_a_term() -> None:
     fit = fit_of(epsilon=2.0)
     terms = term_documents(fit)
     assert [list(term) for term in terms] == [FIELDS] * 3
-    assert [term["pvalue"] for term in terms] == list(fit.pvalues.values())
+    assert [term["pvalue"] for term in terms] == fit.pvalues.tolist()
     ends = [[term["sampling_lower"], term["sampling_upper"]] for term in terms]
     np.testing.assert_array_equal(ends, fit.conf_int(which="sampling"))
     assert {term["statement"] for term in terms} <= {"nominal", "conservative", "withheld"}

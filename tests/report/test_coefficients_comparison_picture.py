@@ -51,8 +51,8 @@ def test_nothing_is_cut_off_at_the_edges(tmp_path: Path) -> None:
 
 
 def test_other_kinds_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match=r"\.png or \.svg"):
-        draw(tmp_path / "a.pdf")
+    with pytest.raises(SettingError, match=r"\.png, \.svg or \.pdf"):
+        draw(tmp_path / "a.gif")
     with pytest.raises(FileError, match="cannot be written"):
         draw(tmp_path / "nowhere" / "a.png")
     assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 """The forest plot: what is drawn is what was released, the same every time."""
 
+import math
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -34,18 +35,18 @@ def bars(figure: Any, colour: str) -> list[list[float]]:
 def test_bars_are_the_intervals() -> None:
     fit = fit_of()
     figure = tacit.plot(fit, level=0.9)
-    np.testing.assert_allclose(bars(figure, PRIVATE), fit.conf_int(0.9)[1:])
-    np.testing.assert_allclose(bars(figure, SAMPLED), fit.conf_int(0.9, "sampling")[1:])
+    np.testing.assert_allclose(bars(figure, PRIVATE), fit.conf_int(0.9).to_numpy()[1:])
+    np.testing.assert_allclose(bars(figure, SAMPLED), fit.conf_int(0.9, "sampling").to_numpy()[1:])
     dots = np.array([np.asarray(dot.get_offsets())[0] for dot in figure.axes[0].collections])
-    np.testing.assert_allclose(dots[:, 0], list(fit.params.values())[1:])
+    np.testing.assert_allclose(dots[:, 0], fit.params.tolist()[1:])
     np.testing.assert_array_equal(dots[:, 1], np.arange(7))
 
 
 def test_units_multiply_coefficients_and_are_powers_of_ratios() -> None:
     fit = fit_of()
-    age = list(fit.params).index("age")
+    age = list(fit.params.index).index("age")
     wide = bars(plot(fit, units=CLINIC_UNITS), PRIVATE)[age - 1]
-    np.testing.assert_allclose(wide, 10 * fit.conf_int()[age])
+    np.testing.assert_allclose(wide, 10 * fit.conf_int().to_numpy()[age])
     figure = plot(fit, exponentiate=True, units=CLINIC_UNITS)
     np.testing.assert_allclose(bars(figure, PRIVATE)[age - 1], np.exp(wide))
     assert figure.axes[0].get_xscale() == "log"
@@ -53,7 +54,7 @@ def test_units_multiply_coefficients_and_are_powers_of_ratios() -> None:
     assert "age, 10 years" in labels
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.svg"])
+@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pdf"])
 def test_the_same_fit_is_the_same_file(tmp_path: Path, name: str) -> None:
     plot(fit_of(), tmp_path / name)
     plot(fit_of(), tmp_path / f"again-{name}")
@@ -77,18 +78,18 @@ def test_without_intervals_there_are_dots() -> None:
     assert figure.legends == []
 
 
-def test_a_stored_fit_has_its_one_kind_of_bar(tmp_path: Path) -> None:
+def test_a_stored_fit_has_both_kinds_of_bars(tmp_path: Path) -> None:
     fit_of().save(tmp_path / "fit.json")
     figure = plot(tacit.load(tmp_path / "fit.json"))
-    np.testing.assert_allclose(bars(figure, PRIVATE), fit_of().conf_int()[1:])
-    assert bars(figure, SAMPLED) == []
+    np.testing.assert_allclose(bars(figure, PRIVATE), fit_of().conf_int().to_numpy()[1:])
+    np.testing.assert_allclose(bars(figure, SAMPLED), fit_of().conf_int(which="sampling").to_numpy()[1:])
 
 
 def test_what_is_no_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="a fit of"):
         plot({"age": 1.0})
-    with pytest.raises(SettingError, match=r"\.png or \.svg"):
-        plot(fit_of(), tmp_path / "a.pdf")
+    with pytest.raises(SettingError, match=r"\.png, \.svg or \.pdf"):
+        plot(fit_of(), tmp_path / "a.gif")
 
 
 class Withholding:
@@ -111,7 +112,37 @@ def test_withheld_intervals_have_a_dot_and_no_bar(withheld: int) -> None:
     """The intercept is among them, and not drawn. The legend is that of the bars there are."""
     figure = plot(Withholding(fit_of(), withheld))
     drawn = np.array(bars(figure, PRIVATE)).reshape(-1, 2)
-    np.testing.assert_allclose(drawn, fit_of().conf_int()[withheld:])
+    np.testing.assert_allclose(drawn, fit_of().conf_int().to_numpy()[withheld:])
     assert len(figure.axes[0].collections) == 7
     words = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
     assert ("total interval, nominal" in words) is (withheld < 8)
+
+
+class Stretched(Withholding):
+    """A fit whose last column has an interval a million times as wide, or an endless one."""
+
+    def summary(self, *asked: Any, **more: Any) -> Any:
+        whole = self._fit.summary(*asked, **more)
+        *others, last = whole.lines
+        wide = math.inf if self._withheld else 1e6
+        low, high = (0.0, wide) if more.get("exponentiate") else (-wide, wide)
+        return replace(whole, lines=(*others, replace(last, lower=low, upper=high)))
+
+
+@pytest.mark.parametrize("exponentiate", [False, True])
+@pytest.mark.parametrize("endless", [0, 1])
+def test_one_wide_interval_leaves_the_others_readable(endless: int, exponentiate: bool) -> None:
+    usual = plot(fit_of(), exponentiate=exponentiate).axes[0].get_xlim()
+    figure = plot(Stretched(fit_of(), endless), exponentiate=exponentiate)
+    axes = figure.axes[0]
+    figure.canvas.draw()
+    left, right = axes.get_xlim()
+    scale = np.log if exponentiate else np.asarray
+    assert scale(right) - scale(left) < 1.5 * (scale(usual[1]) - scale(usual[0]))
+    assert [mark for mark in (str(line.get_marker()) for line in axes.get_lines()) if mark in "<>"] == ["<", ">"]
+    assert len([tick for tick in axes.get_xticks() if left <= tick <= right]) >= 3
+
+
+def test_a_notebook_shows_a_picture_without_magic() -> None:
+    figure: Any = plot(fit_of())
+    assert figure._repr_png_().startswith(b"\x89PNG")

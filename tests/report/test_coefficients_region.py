@@ -56,5 +56,5 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
         plot_region(3, NAMES)
     with pytest.raises(SettingError, match="no coefficient 'height'"):
         plot_region(fit(), ["age", "height"])
-    with pytest.raises(SettingError, match=r"\.png or \.svg"):
+    with pytest.raises(SettingError, match=r"\.png, \.svg or \.pdf"):
         plot_region(fit(), NAMES, tmp_path / "a.gif")

@@ -1,4 +1,4 @@
-"""Figures: only .png and .svg files, tidy axes, and the style of the caller's figures untouched."""
+"""Figures: only .png, .svg and .pdf files, tidy axes, and the style of the caller's figures untouched."""
 
 from pathlib import Path
 
@@ -10,16 +10,16 @@ from tacit.errors import FileError, SettingError
 from tacit.report.figure import drawn, empty_figure, picture_file, term_figure, tidy
 
 
-def test_only_png_and_svg_are_pictures(tmp_path: Path) -> None:
+def test_only_png_svg_and_pdf_are_pictures(tmp_path: Path) -> None:
     assert picture_file(tmp_path / "a.SVG").suffix == ".SVG"
-    for name in ("a.pdf", "a", ".png"):
-        with pytest.raises(SettingError, match=r"\.png or \.svg"):
+    for name in ("a.gif", "a", ".png"):
+        with pytest.raises(SettingError, match=r"\.png, \.svg or \.pdf"):
             picture_file(tmp_path / name)
 
 
 def test_a_refused_path_draws_nothing(tmp_path: Path) -> None:
     with pytest.raises(SettingError):
-        drawn(lambda: pytest.fail("drawn"), tmp_path / "a.pdf")
+        drawn(lambda: pytest.fail("drawn"), tmp_path / "a.gif")
     with pytest.raises(FileError):
         drawn(lambda: empty_figure(1.0, 1.0), tmp_path / "nowhere" / "a.png")
     assert list(tmp_path.iterdir()) == []

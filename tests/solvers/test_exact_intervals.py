@@ -19,7 +19,7 @@ def features(count: int = 2500) -> Matrix:
 
 
 def errors_of(model: Any) -> Matrix:
-    return np.array(list(model.bse.values()))
+    return np.array(model.bse.tolist())
 
 
 @pytest.mark.parametrize("bound", [5, 80])

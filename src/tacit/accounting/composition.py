@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tacit.accounting import gaussian
 from tacit.accounting.rounding import root_up
+from tacit.display import Displayed
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy import event as kinds
 from tacit.privacy.budget import Budget, Guarantee
@@ -36,8 +37,8 @@ Sampled: TypeAlias = PoissonSampled | kinds.SampledWithoutReplacement | kinds.Sa
 _LARGEST_COUNT_BITS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
+@dataclass(frozen=True, slots=True, repr=False)
+class Composition(Displayed):
     """What a sequence of events costs together.
 
     `square` is the exact sum of the squares of mu, or None if an event is not Gaussian; then the
@@ -51,6 +52,13 @@ class Composition:
     square: Fraction | None
     counts: EventCounts = ()
     relation: Relation | None = None
+
+    def __str__(self) -> str:
+        """The Gaussian parameter, or how many events there are."""
+        if self.mu is not None:
+            return f"Composition: μ = {self.mu:.6g}, rounded up"
+        count = sum(times for _, times in self.counts)
+        return f"Composition of {count:,} events, {self.relation}: ask epsilon(delta) or delta(epsilon)"
 
     @property
     def mu_squared(self) -> Fraction:

@@ -12,11 +12,12 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import Composition
 from tacit.audit.attack import Subject
 from tacit.audit.bounds import Scores
+from tacit.display import Displayed
 from tacit.privacy.relation import Relation
 
 
-@dataclass(frozen=True)
-class AuditResult:
+@dataclass(frozen=True, repr=False)
+class AuditResult(Displayed):
     """What an attack showed of a claim; each lower bound holds with the stated confidence.
 
     Guarantee: where the claim is true, `refuted` is wrong with probability at most 1 - confidence.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.certificate import certificate as certificates
 from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
 from tacit.certificate.stated_model import require_family
+from tacit.certificate.stored_inference import StoredInference
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.factor import Indicator, LabelCell, Numeric
@@ -125,7 +126,7 @@ def _is_finite(rows: Sequence[Sequence[float]]) -> bool:
     return all(math.isfinite(number) for row in rows for number in row)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StoredFit:
     """A fit as it is stored: the design, the coefficients and the certificate.
 
@@ -172,13 +173,14 @@ class StoredFit:
         if not isinstance(estimates, Estimates):
             estimates = Estimates(tuple(estimates))
         design = Design.from_json(release.plan.design.to_json())
-        issued = Certificate.issue(release, covered=_parts(family, estimates, design, {}))
+        further = StoredInference.further_parts(release) if estimates.scatter is not None else {}
+        issued = Certificate.issue(release, covered=_parts(family, estimates, design, further))
         if certificate is not None and certificate.digest != issued.digest:
             raise SettingError(
                 "this certificate was issued for another release, or for less than the whole fit; "
                 "sign the one of the fit itself"
             )
-        return cls(design, family, estimates, certificate or issued)
+        return cls(design, family, estimates, certificate or issued, further)
 
     @property
     def coefficients(self) -> NDArray[np.float64]:
@@ -190,6 +192,9 @@ class StoredFit:
     def terms(self) -> list[dict[str, Any]]:
         """The terms as plain data: name, coef, std_err, lower, upper."""
         return [asdict(term) for term in self.estimates.terms]
+
+    def __repr__(self) -> str:
+        return f"<StoredFit {self.family}: {len(self.estimates.terms):,} terms>"
 
     @property
     def document(self) -> dict[str, Any]:

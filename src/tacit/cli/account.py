@@ -86,7 +86,7 @@ class RunOptions:
 def account(
     *,
     asked: RunOptions,
-    plot: Annotated[Path | None, flag("FILE", "Draw it: .png or .svg.")] = None,
+    plot: Annotated[Path | None, flag("FILE", "Draw it: .png, .svg or .pdf.")] = None,
     picture: Annotated[str, flag("KIND", "all, curve, tradeoff, steps or loss.")] = "all",
     force: options.Force = False,
     screen: Screen,

@@ -24,7 +24,7 @@ def audit(
     delta: Annotated[float, flag("D", "δ at which ε is stated.")] = 1e-5,
     replay: Annotated[int | None, flag("PAIRS", "Also replay transcripts on so many pairs of tables.")] = None,
     seed: Annotated[int | None, flag("S", "Reproducible noise. Default: the system's.")] = None,
-    plot: Annotated[Path | None, flag("FILE", "Draw the attack's ROC curve: .png or .svg.")] = None,
+    plot: Annotated[Path | None, flag("FILE", "Draw the attack's ROC curve: .png, .svg or .pdf.")] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     screen: Screen,

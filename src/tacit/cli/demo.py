@@ -55,7 +55,7 @@ def demo(
         private.terms,
         output / "coefficients.png",
         truth=clinic.CLINIC_TRUTH,
-        reference=plain.params,
+        reference=dict(plain.params),
         units=clinic.CLINIC_UNITS,
         title="Predictors of readmission, at ε = 1",
         axis="change in log odds of readmission",
@@ -90,7 +90,7 @@ def demo(
         {
             **fit_document(private, screen.warned),
             "truth": dict(clinic.CLINIC_TRUTH),
-            "not_private": plain.params,
+            "not_private": dict(plain.params),
             "excess_loss": excess,
             "verified": statement,
             "files": [str(output / name) for name in FILES],

@@ -13,8 +13,8 @@ from tacit.cli.output import EPILOG, Screen, require_writable
 from tacit.documents import signature
 from tacit.errors import FileError, SettingError
 from tacit.files import write_text
-from tacit.inference.text_table import Table
 from tacit.privacy.budget import Guarantee
+from tacit.text_table import Table
 
 if TYPE_CHECKING:
     from tacit.ledger.entry import Charge

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
-from tacit.inference.text_table import Table, one_line
+from tacit.text_table import Table, one_line
 
 if TYPE_CHECKING:
     from tacit.contract.query import Progress

@@ -31,7 +31,7 @@ def plan(
     term: Annotated[str | None, flag("NAME", "Coefficient of the target. Default: the widest of all slopes.")] = None,
     effect: Annotated[float | None, flag("B", "Coefficient that a test shall find, for power.")] = None,
     forecast: Annotated[bool, flag(None, "Simulate the fit on public rows.", "--forecast/--no-forecast")] = True,
-    plot: Annotated[Path | None, flag("FILE", "Draw the error against ε and n: .png or .svg.")] = None,
+    plot: Annotated[Path | None, flag("FILE", "Draw the error against ε and n: .png, .svg or .pdf.")] = None,
     force: options.Force = False,
     screen: Screen,
 ) -> None:

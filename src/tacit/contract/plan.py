@@ -21,11 +21,13 @@ from tacit.contract.channel_map import ChannelMap
 from tacit.contract.query import BLOCK_KINDS, Gate, QueryKind
 from tacit.contract.sensitivity import SELECTIONS, AnyPrice, SelectionPrice, events_of
 from tacit.design.design import Design
+from tacit.display import Displayed, Shown
 from tacit.errors import SettingError
 from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Event, Repeated
 from tacit.privacy.relation import Relation
+from tacit.text_table import Table
 
 if TYPE_CHECKING:
     from tacit.contract.release import Sandwich
@@ -217,8 +219,8 @@ def signal(records: float, mu: float, width: int) -> float:
     return records * mu / width
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Displayed):
     """Solver, prices and settings of one fit. Holds no record and nothing read from one."""
 
     solver: Solver
@@ -340,6 +342,14 @@ class Plan:
         if (forecast := self.forecast) is not None:
             lines.append(f"  expected excess loss at most {forecast.excess_loss:.3g}, if {forecast.assumption}")
         return "\n".join(lines)
+
+    def _shown(self) -> Shown:
+        steps = tuple((str(step.purpose), str(step.kind), f"{step.times:,}") for step in self.gathered())
+        title = f"Plan: {self.solver.name} on {self.records:,} records, {self.design.width} coefficients"
+        facts = [("Price", str(self.guarantee()))]
+        if (forecast := self.forecast) is not None:
+            facts.append(("Expected excess loss", f"at most {forecast.excess_loss:.3g}, if {forecast.assumption}"))
+        return Shown(title, tuple(facts), Table(("step", "query", "times"), steps), self.cautions())
 
     def with_facts(self, *facts: PublicFact) -> Plan:
         """Return the plan with further facts that it takes as public."""

@@ -11,6 +11,7 @@ from tacit.contract.channel_map import ChannelMap
 from tacit.contract.path import Path
 from tacit.contract.plan import Plan
 from tacit.contract.sensitivity import event_of
+from tacit.display import Displayed
 from tacit.documents.dataclass_json import stored_as
 from tacit.errors import SettingError
 
@@ -60,8 +61,8 @@ class Sandwich:
     """Q over M where errors have the model's variance 1: below 1 as weights enter Q squared."""
 
 
-@dataclass(frozen=True)
-class Release:
+@dataclass(frozen=True, repr=False)
+class Release(Displayed):
     """Prepared coefficients (intercept last) and their plan; `reproducible`: noise of a chosen seed protects nobody."""
 
     plan: Plan
@@ -82,6 +83,11 @@ class Release:
         for array in (self.theta, self.moments, self.iterates):
             if array is not None:
                 array.setflags(write=False)
+
+    def __str__(self) -> str:
+        """How many numbers were released, by what, and at what price."""
+        price = self.plan.guarantee() if self.private else "not private"
+        return f"Release of {self.theta.size:,} coefficients by {self.plan.solver.name}: {price}"
 
     @property
     def private(self) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.attached_columns import AttachedColumns
+from tacit.design.declared_bounds import bound_vectors
 from tacit.design.factor import Cell, Factor, Numeric, require_declared
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial
 from tacit.design.response import Absent, Classes, Continuous, Response
@@ -29,8 +30,6 @@ PRIVATE = "private"
 """In place of bounds: they are found by counts, and paid for."""
 WIDEST_MATRIX = 4096
 """Coefficients beyond which maps between scales are not written as matrices, which would take 128 MB."""
-LARGEST_BOUND = 1e150
-"""Bounds beyond it could make a map between scales overflow."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +198,7 @@ def matrix_design(
     names: Sequence[str],
     response: Response,
     *,
-    bounds: ArrayLike | None,
+    bounds: ArrayLike | Mapping[str, Any] | None,
     row_norm: float | None,
     intercept: bool,
     shifted: bool = True,
@@ -207,9 +206,9 @@ def matrix_design(
 ) -> Design:
     """Design of a plain numeric matrix with public bounds, a public row norm, or both.
 
-    `bounds` is (lower, upper) for all columns, or a pair of vectors of their length. With bounds="private" a part of
-    the budget is spent on finding them. With `row_norm` alone columns are scaled by √d / row_norm, so that the mean
-    square of a prepared coordinate is at most 1. Unless `shifted`, columns are scaled only: the zeros of a sparse
+    `bounds` is as in `bound_vectors`. With bounds="private" a part of the budget is spent on finding them.
+    With `row_norm` alone columns are scaled by √d / row_norm, so that the mean square of a prepared
+    coordinate is at most 1. Unless `shifted`, columns are scaled only: the zeros of a sparse
     matrix stay zeros. With a `feature_map` the columns so mapped are its inputs, and `row_norm` bounds their norm.
     """
     count = len(names)
@@ -237,7 +236,7 @@ def matrix_design(
             raise BoundsError(f"{refused}. Declare bounds or row_norm, or pass X.toarray().")
         columns = tuple(_unbounded_column(name, math.inf) for name in names)
     else:
-        lower, upper = _bound_vectors(bounds, count)
+        lower, upper = bound_vectors(bounds, names)
         columns = tuple(
             numeric_column(name, low, high, centred=intercept and shifted)
             for name, low, high in zip(names, lower.tolist(), upper.tolist(), strict=True)
@@ -248,7 +247,7 @@ def matrix_design(
 def _mapped_design(
     names: Sequence[str],
     response: Response,
-    bounds: ArrayLike | None,
+    bounds: ArrayLike | Mapping[str, Any] | None,
     row_norm: float | None,
     intercept: bool,
     feature_map: FeatureMap,
@@ -275,26 +274,3 @@ def _mapped_design(
     columns = tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names))
     design = Design(columns, response, bound / scale, intercept)
     return replace(design, feature_map=feature_map, inputs=inputs, input_norm=input_norm)
-
-
-def _bound_vectors(bounds: ArrayLike, count: int) -> tuple[NDArray[np.float64], ...]:
-    expected = f"two numbers (lower, upper), or two sequences of length {count}"
-    try:
-        low, high = bounds  # type: ignore[misc,str-unpack]
-        pair = tuple(np.asarray(side, dtype=np.float64) for side in (low, high))
-    except (TypeError, ValueError) as error:
-        raise BoundsError(f"bounds must be {expected}.") from error
-    if any(side.shape not in {(), (count,)} for side in pair):
-        raise BoundsError(f"bounds must be {expected}; got shapes {[side.shape for side in pair]}.")
-    lower, upper = (np.broadcast_to(side, (count,)) for side in pair)
-    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
-        raise BoundsError("bounds must be finite numbers.")
-    if not (lower < upper).all():
-        raise BoundsError("Every lower bound must lie below its upper bound; are they reversed?")
-    with np.errstate(over="ignore"):
-        ends, widths = np.abs(lower + upper), (upper - lower) / 2
-    if not (ends <= LARGEST_BOUND).all() or not (widths <= LARGEST_BOUND).all():
-        raise BoundsError(f"bounds must not exceed {LARGEST_BOUND:g}; rescale the columns.")
-    if not (widths >= 1 / LARGEST_BOUND).all():
-        raise BoundsError("bounds are too close together for float64; rescale the columns.")
-    return lower, upper

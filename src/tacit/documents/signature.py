@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+from tacit.display import Displayed, Shown
 from tacit.documents.canonical_json import (
     LARGEST_DOCUMENT,
     FieldTypes,
@@ -44,7 +45,7 @@ _SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_EIGHT, _PRIME - _ORDER_EIGHT}
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Displayed):
     """What was found: that it adds up, who signed it, and which parts of a fit it covers or not."""
 
     consistent: bool
@@ -56,7 +57,7 @@ class Verification:
 
 
 @dataclass(frozen=True, repr=False)
-class Document:
+class Document(Displayed):
     """A guarantee as plain data with a digest; two are equal where their canonical JSON is.
 
     Guarantee: What exists is laid out as its format is documented; anything else was refused with `CertificateError`,
@@ -180,6 +181,15 @@ class Document:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(digest={self.digest!r})"
+
+    def _shown(self) -> Shown:
+        try:
+            stated = str(self.rederive())
+        except CertificateError as error:
+            stated = str(error)
+        signed = "yes, by whom check() says" if self.parsed.get("signature") else "no"
+        facts = (("Guarantee", stated), ("Signed", signed), ("Digest", self.digest))
+        return Shown(type(self).__name__, facts)
 
 
 Signed = TypeVar("Signed", bound=Document)

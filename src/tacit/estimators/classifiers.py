@@ -26,8 +26,8 @@ from tacit.losses.loss import Loss
 class Classifier(ClassifierMixin, LinearModel):
     """A classifier by linear predictors.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - Classes that are read from the labels are listed in the certificate as assumed public. Inside
       a ledger they are not read: they must be declared. Their weights are never read off the labels.
 

@@ -25,8 +25,8 @@ class Covariance(ColumnMoments):
     asks once, in the coordinates of the bounds. "auto" asks twice, the second time in whitened coordinates where these
     have less noise; rows beyond about three times the typical length then weigh less.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - `covariance_` is symmetric without negative eigenvalues, `correlation_` has ones on its diagonal and no entry
       beyond ±1, whatever the noise was.
 

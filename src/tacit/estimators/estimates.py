@@ -20,14 +20,16 @@ from tacit.contract.release import Release
 from tacit.design.design import Column, Design
 from tacit.design.expression import Statistic
 from tacit.design.response import Absent
+from tacit.display import Displayed, Shown
+from tacit.text_table import Table, columns_of_numbers
 
 Numbers = NDArray[np.float64]
 SMALLEST_GROUP = 2.0
 """Noise deviations that a group's count is at least taken to be: a mean over fewer records is pulled to the middle."""
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Displayed):
     """Noised means; everything in it was paid for.
 
     Attributes
@@ -52,6 +54,18 @@ class Estimate:
     groups: tuple[Any, ...] | None = None
     shares: Any = None
     share_noise: Any = None
+
+    def _shown(self) -> Shown:
+        value = np.atleast_1d(self.value)
+        noise, error = (np.broadcast_to(part, value.shape) for part in (self.noise_scale, self.standard_error))
+        names = [str(place) for place in range(len(value))] if self.groups is None else list(map(str, self.groups))
+        if value.ndim > 1:
+            names = [f"{name}, {place}" for name in names for place in range(value.shape[1])]
+        if np.ndim(self.value) == 0:
+            names = [""]
+        numbers = columns_of_numbers(*(part.ravel().tolist() for part in (value, noise, error)))
+        rows = tuple(zip(names, *numbers, strict=True))
+        return Shown("Estimate", (), Table(("", "value", "noise", "std err at most"), rows))
 
     @property
     def clipped(self) -> Any:

@@ -15,6 +15,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
+from tacit.display import Displayed
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import SettingError
@@ -25,7 +26,7 @@ from tacit.validate import between
 
 
 @dataclass(frozen=True)
-class Scores(Mapping[str, float]):
+class Scores(Mapping[str, float], Displayed):
     """Scores by name. Of private rows each has the deviation of its `noise`, and an `error`: noise and sampling.
 
     The sampling error is of the rows as a sample of a population. Where n is private, errors leave out that of the

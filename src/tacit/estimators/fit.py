@@ -15,6 +15,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.certificate.fit_file import Estimates, Scatter, StoredFit, Term, triangle_of
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
+from tacit.display import Displayed
 from tacit.engine.prediction import margins, offsets
 from tacit.errors import SettingError
 from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
@@ -24,13 +25,18 @@ from tacit.estimators.settings import settings_of
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.inference.stored_results import StoredResults
+from tacit.inference.summary_rendering import summary_facts
 from tacit.ledger.current_ledger import active_ledger, pinned
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.text_table import one_line
+
+SHOWN_TERMS = 6
+"""Coefficients of a fit that is printed."""
 
 
-@dataclass(frozen=True)
-class Fit(ResultsMixin):
+@dataclass(frozen=True, repr=False)
+class Fit(ResultsMixin, Displayed):
     """A private fit. Everything in it has been paid for; using it is free.
 
     Examples
@@ -71,9 +77,7 @@ class Fit(ResultsMixin):
 
     def get_prediction(self, data: Any) -> Prediction:
         """Mean predictions for new public records, with intervals: `.conf_int()`."""
-        if self.release is None:
-            raise SettingError("A stored fit keeps no intervals of predictions; ask for them before it is kept.")
-        design, results = self.stored.design, Results(self.release)
+        design, results = self.stored.design, self._results()
         rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, np.eye(design.width))])
         shift = np.concatenate([np.empty(0), *offsets(data, design)])
         return results.get_prediction(rows, partial(predicted, design.response), shift)
@@ -118,6 +122,16 @@ class Fit(ResultsMixin):
 
     def _results(self) -> Results | StoredResults:
         return StoredResults(self.stored) if self.release is None else Results(self.release)
+
+    def __str__(self) -> str:
+        """The model, its guarantee and its first coefficients; `summary()` has all."""
+        shown = self.summary()
+        lines = "\n".join(f"  {word}: {said}" for word, said in summary_facts(shown)[:3])
+        names, values = self._results().names[:SHOWN_TERMS], self._results().values[:SHOWN_TERMS].tolist()
+        terms = ", ".join(f"{one_line(name)} {value:.4g}" for name, value in zip(names, values, strict=True))
+        left = len(self._results().names) - len(names)
+        more = f", and {left:,} more" if left else ""
+        return f"Fit\n{lines}\n  Coefficients: {terms}{more}\n  summary() shows all that was paid for."
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()

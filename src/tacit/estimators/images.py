@@ -52,8 +52,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     Scattering (fixed) → root and flip fold → noisy mean and channel whitening → rows of norm 1 → noisy gradient descent
     of a joint softmax model.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - Means, second moments and every gradient are paid for, and the certificate lists them with their exact prices.
       Features of an image depend on that image alone.
     - Images of another shape or range, and labels outside the classes, are refused before anything is spent. Inside a

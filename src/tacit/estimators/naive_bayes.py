@@ -45,8 +45,8 @@ class GaussianNB(ClassifierMixin, Model):
     bounds. A record enters its own class alone, so the noise does not grow with the number of classes. At ε = ∞ it
     equals scikit-learn's GaussianNB.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - Classes that are read from the labels are listed in the certificate as assumed public. Inside a ledger they are
       not read: they must be declared.
     - Priors and variances are positive, whatever the noise was.

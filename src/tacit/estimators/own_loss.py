@@ -21,8 +21,8 @@ class MarginClassifier(BinaryClassifier):
     Minimises the mean of loss(x·coef, label) + (l2 / 2)‖coef - prior_mean‖² by noisy gradients; the label is 0 or 1.
     The class is the second one where x·coef is above 0.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - The guarantee rests on the bound on the slope alone, which clipping enforces.
 
     Parameters
@@ -60,8 +60,8 @@ class MarginRegressor(BoundedRegressor):
 
     Minimises the mean of loss(x·coef, y) + (l2 / 2)‖coef - prior_mean‖² by noisy gradients, margin and y in units of y.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - The guarantee rests on the bound on the slope alone, which clipping enforces.
 
     Parameters

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar, dataclass_transform
 
@@ -51,8 +51,8 @@ def _sections(cls: type) -> dict[str, str]:
 class CommonParameters:
     """Parameters of every estimator.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - The fitted attributes are (ε, δ)-differentially private for one record under `relation` (for one unit where units
       are given), given the public facts that `certificate_` lists.
     - Feature values outside the declared bounds act as if they stood on them.
@@ -66,8 +66,8 @@ class CommonParameters:
     budget
         A `tacit.Budget` in their place.
     bounds
-        Public (lower, upper) of the features: two numbers or two sequences. "private": part of the budget is spent on
-        finding them.
+        Public bounds of the features: (lower, upper) for all, a pair for each column, a dict of pairs by name, or the
+        sequences of all lower and of all upper ends. "private": part of the budget is spent on finding them.
     row_norm
         Public bound on the L2 norm of a feature row, after mapping to [-1, 1] if bounds are given.
     relation
@@ -101,7 +101,7 @@ class CommonParameters:
     delta: float | None = None
     _: KW_ONLY
     budget: Budget | None = None
-    bounds: ArrayLike | str | None = None
+    bounds: ArrayLike | Mapping[str, Any] | str | None = None
     row_norm: float | None = None
     relation: str = "replace-one"
     n_at_least: int | None = None
@@ -120,8 +120,8 @@ class CommonParameters:
 class RegressionParameters:
     """Parameters of every estimator with coefficients.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - `predict` and `score` on private records are not private.
 
     Parameters

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _num_samples
 from tacit.contract.plan import PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design
+from tacit.display import Displayed
 from tacit.errors import DataError, SettingError
 
 LARGEST_START = 1e30
@@ -25,7 +26,7 @@ LARGEST_START = 1e30
 
 
 @dataclass(frozen=True, repr=False)
-class PublicRows:
+class PublicRows(Displayed):
     """Features and response that are public, or a table that holds both."""
 
     X: Any

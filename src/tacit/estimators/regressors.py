@@ -53,8 +53,8 @@ class Regressor(RegressorMixin, LinearModel):
 class BoundedRegressor(Regressor):
     """A regression of a continuous response with declared `y_bounds`.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - A response outside `y_bounds` acts as if it stood on them, and predictions lie within them. They are declared, or
       found at a price, never read off the data.
 
@@ -190,8 +190,8 @@ class PoissonRegressor(Regressor):
     on the loss follows its tangent. At ε = ∞ it equals scikit-learn's PoissonRegressor at alpha = l2. With
     inference=True intervals are for the mean of the counts (quasi-likelihood), which need not be Poisson.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - Counts above `y_max` act as if they were it, exposures outside `exposure_bounds` as if they stood on them.
 
     Parameters

@@ -25,8 +25,8 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
     S0 = x * φ, S1 = |x * ψ| * φ and S2 = ||x * ψ| * ψ'| * φ with Morlet wavelets ψ and a Gaussian φ, sampled on a grid
     of 2^J pixels that a flip maps onto itself. Colours are rotated to opponent colours first.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - The features of an image are a function of that image alone. Nothing is learned in `fit`, and no statistic of
       other images enters. So the transform is a fixed public map: it costs no budget, and adding or removing an image
       leaves the features of all others as they are.

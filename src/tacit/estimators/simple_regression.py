@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.query import Progress
+from tacit.display import Displayed
 from tacit.errors import FormulaError
 from tacit.estimators.statistics_gate import Mean, statistics
 from tacit.privacy.budget import Budget
@@ -30,7 +31,7 @@ LEAST_SPREAD = 2.0
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Displayed):
     """A released line y = intercept + slope·x.
 
     Attributes

@@ -26,6 +26,7 @@ from tacit.design.design import Design
 from tacit.design.expression import Cell, Statistic, cells_of, exact_column
 from tacit.design.factor import LabelCell, LevelCode, Numeric
 from tacit.design.response import Absent
+from tacit.display import Displayed
 from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Session, Table
@@ -46,7 +47,7 @@ ESTIMAND = "Each {unit} counts once, with the mean over its rows."
 
 
 @dataclass(frozen=True, init=False)
-class Mean:
+class Mean(Displayed):
     """The means of one or more expressions over the records, or over those of each level of a column.
 
     Several expressions are answered together. With `by` a record enters its own group alone, so any number of
@@ -189,7 +190,7 @@ def shares_of(shares: Sequence[float] | None, count: int) -> tuple[Fraction, ...
     return tuple(Fraction(positive("A share", share)) for share in shares)
 
 
-class StatisticsGate(AbstractContextManager["StatisticsGate"]):
+class StatisticsGate(AbstractContextManager["StatisticsGate"], Displayed):
     """Answers a fixed number of statistical queries; a context manager, which opens the table once.
 
     Attributes
@@ -218,6 +219,10 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"]):
         self._asked, self._process, self._turnstile = 0, os.getpid(), Lock()
         self._data: Any = None
         self.release: Release | None = None
+
+    def __str__(self) -> str:
+        """How many queries are planned and answered."""
+        return f"Statistics: {self._asked} of {len(self._shapes)} planned queries answered"
 
     def opening(self, data: Any, progress: Progress | None) -> Self:
         """Name the table, plan for it, and refuse what public facts can refuse; no record is read."""

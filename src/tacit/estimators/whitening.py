@@ -35,8 +35,8 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
 
     Rows z have norm at most 1. An estimator after it takes `bounds=(-1, 1), row_norm=1`.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - `transform` is a function of one record and of what `fit` released: it costs nothing more, and a neighbouring
       table has neighbouring features, under every relation. So a fit on them composes with this one.
     - A transformed row has norm at most 1, up to the rounding of its floats.

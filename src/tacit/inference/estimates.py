@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from tacit.display import Displayed, Shown
 from tacit.errors import SettingError
 from tacit.inference.summary_rendering import lines_table
 from tacit.solvers.coordinates import Matrix, Vector
@@ -36,8 +37,8 @@ class Line:
     statement: str | None = None
 
 
-@dataclass(frozen=True)
-class Estimated:
+@dataclass(frozen=True, repr=False)
+class Estimated(Displayed):
     """Estimates by name, their variance by source, and degrees of freedom (∞: normal law).
 
     `null` are the values they are tested against, `statements` what may be said of each interval,
@@ -84,6 +85,19 @@ class Estimated:
         known = (~np.isnan(self.values)).tolist()
         return [word != "withheld" and there for word, there in zip(self.statements, known, strict=True)]
 
+    def in_units(self, units: Mapping[str, tuple[float, str]]) -> Estimated:
+        """Estimates of the effects of so many units, under other names: values times c, variances times c²."""
+        factors, names = factors_of(units, self.names)
+        values, null = self.values * factors, self.null * factors
+        sampling, privacy = self.sampling * factors**2, self.privacy * factors**2
+        return replace(self, names=names, values=values, null=null, sampling=sampling, privacy=privacy)
+
+    def rows(self, count: int) -> Estimated:
+        """The first estimates alone."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        short = {name: part[:count] for name, part in parts.items() if name != "dimension"}
+        return replace(self, **short)
+
     def conf_int(
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
     ) -> NDArray[np.float64]:
@@ -115,6 +129,9 @@ class Estimated:
         """Estimates, tests and 95% intervals as plain text."""
         return lines_table(self.lines(self.conf_int())).text()
 
+    def _shown(self) -> Shown:
+        return Shown(table=lines_table(self.lines(self.conf_int())))
+
     def quantiles(self, level: float, simultaneous: bool | str = False) -> Vector:
         """Standard errors to either side of an estimate."""
         between("level", level, 0, 1)
@@ -142,6 +159,30 @@ def ratios(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Exponentials of log odds or log rates; infinite beyond the range of floats."""
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(values))
+
+
+def factors_of(units: Mapping[str, tuple[float, str]], names: Sequence[str]) -> tuple[Vector, tuple[str, ...]]:
+    """Factor and name of each term; 1 and its own name where it has no units."""
+    pairs = [units.get(name, (1.0, name)) for name in names]
+    return np.array([factor for factor, _ in pairs]), tuple(label for _, label in pairs)
+
+
+def series_of(values: Sequence[float], index: Sequence[str]) -> Any:
+    """A pandas Series by name; without pandas a dict."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return dict(zip(index, values, strict=True))
+    return pd.Series(list(values), index=list(index), dtype=float)
+
+
+def interval_frame(ends: NDArray[np.float64], index: Sequence[str]) -> Any:
+    """Interval ends as a pandas DataFrame with columns lower and upper; without pandas as an array."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return ends
+    return pd.DataFrame(ends, index=list(index), columns=["lower", "upper"])
 
 
 def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> Any:

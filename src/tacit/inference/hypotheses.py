@@ -18,6 +18,7 @@ import numpy as np
 from tacit.design.design import Design
 from tacit.design.factor import Indicator
 from tacit.design.response import Classes
+from tacit.display import Displayed
 from tacit.documents.canonical_json import quoted
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance, correlation_axes
@@ -46,8 +47,8 @@ class Combinations:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class WaldTest:
+@dataclass(frozen=True, repr=False)
+class WaldTest(Displayed):
     """Wald's statistic, its law and what follows.
 
     `statistic` is F with (`df_num`, `df_denom`) degrees of freedom, or χ² with `df_num` where

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.response import Binary, Continuous, Count, Response
+from tacit.display import Displayed, Shown
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, frame_of
 from tacit.inference.response_law import ResponseLaw, nodes
 from tacit.solvers.coordinates import Vector
+from tacit.text_table import Table, columns_of_numbers
 from tacit.validate import between
 
+SHOWN_ROWS = 10
+"""Of a prediction that is printed."""
 Mean = Callable[[Vector], Vector]
 
 
-@dataclass(frozen=True)
-class Prediction:
+@dataclass(frozen=True, repr=False)
+class Prediction(Displayed):
     """Predicted means of new rows; NaN for a row that could not be read.
 
     The rows are the caller's own: nothing protects them here. `conf_int` is for the mean of the
@@ -115,6 +119,15 @@ class Prediction:
         except SettingError:
             return frame_of(columns)
         return frame_of({**columns, "obs_ci_lower": responses[:, 0], "obs_ci_upper": responses[:, 1]})
+
+    def _shown(self) -> Shown:
+        first = replace(self, linear=self.linear.rows(SHOWN_ROWS))
+        ends = _blank(first.conf_int(), first.linear.statements)
+        numbers = columns_of_numbers(*map(np.ndarray.tolist, (first.predicted_mean, first.se_mean, *ends.T)))
+        rows = tuple(zip(first.linear.names, *numbers, strict=True))
+        left = len(self.linear.names) - len(rows)
+        headers = ("row", "mean", "std err", "[0.025", "0.975]")
+        return Shown("Predicted means", (), Table(headers, rows), (f"… and {left:,} more rows",) if left else ())
 
     def _whole_range(self) -> Vector:
         match self.response:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.inference.covariance import Covariance
 from tacit.inference.estimates import joint_quantile
@@ -18,8 +19,8 @@ from tacit.solvers.coordinates import Matrix, Vector
 from tacit.validate import between
 
 
-@dataclass(frozen=True)
-class ConfidenceRegion:
+@dataclass(frozen=True, repr=False)
+class ConfidenceRegion(Displayed):
     """The ellipsoid (b - center)' matrix⁻¹ (b - center) ≤ radius².
 
     Guarantee

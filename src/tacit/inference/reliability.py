@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, Purpose
 from tacit.contract.release import Release, Sandwich
+from tacit.inference.kept_release import KeptPlan, KeptRelease
 from tacit.inference.step_covariance import StepCovariance
 from tacit.solvers.interval_rules import RELIABILITY
 from tacit.solvers.rules import WARNINGS
@@ -152,7 +153,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
-def judge(release: Release, sandwich: Sandwich) -> ExactJudgement | StepJudgement:
+def judge(release: Release | KeptRelease, sandwich: Sandwich) -> ExactJudgement | StepJudgement:
     """Judge the intervals of a release."""
     if not release.plan.private:
         return ExactJudgement(sandwich.lifted)
@@ -165,7 +166,7 @@ def overall(words: tuple[str, ...]) -> str:
     return next((word for word in weakest_first if word in words), WITHHELD)
 
 
-def not_offered(plan: Plan) -> str | None:
+def not_offered(plan: Plan | KeptPlan) -> str | None:
     """Why intervals are not offered, or None where they are: n·μ/d, which is public, decides."""
     signal = plan.signal
     if signal >= WARNINGS.intervals:

@@ -21,6 +21,7 @@ from tacit.contract.release import Release, Sandwich
 from tacit.design.response import Binary, Continuous, Count
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated
+from tacit.inference.kept_release import KeptRelease
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.quantiles import Places, bisect_places
@@ -57,7 +58,7 @@ class ResponseLaw:
     withheld: str | None = None
 
     @classmethod
-    def of(cls, release: Release, sandwich: Sandwich) -> ResponseLaw:
+    def of(cls, release: Release | KeptRelease, sandwich: Sandwich) -> ResponseLaw:
         """The law that a release tells; a refusal where its model has none."""
         plan = release.plan
         response, code = plan.design.response, plan.loss.code
@@ -170,7 +171,7 @@ def _variance(sandwich: Sandwich, *, intercept: bool) -> _Variance:
     )
 
 
-def _contradiction(release: Release, spread: _Variance) -> str | None:
+def _contradiction(release: Release | KeptRelease, spread: _Variance) -> str | None:
     """Why the assumption of one variance cannot be made or is contradicted."""
     attached = release.plan.design.attached
     if attached.weighting is not None:

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.fit_file import Reliability
-from tacit.contract.release import Release, Sandwich
-from tacit.errors import SettingError
-from tacit.inference.covariance import Covariance
-from tacit.inference.estimates import SOURCES, Estimated
-from tacit.inference.hypotheses import (
-    Combinations,
-    WaldTest,
-    between_classes,
-    combinations_of,
-    factor_contrasts,
-    wald_test,
-)
-from tacit.inference.prediction import Mean, Prediction
-from tacit.inference.regions import ConfidenceRegion, confidence_region
-from tacit.inference.reliability import WITHHELD, ExactJudgement, StepJudgement, judge, not_offered, overall
-from tacit.inference.response_law import ResponseLaw
-from tacit.inference.step_covariance import StepCovariance
+from tacit.contract.release import Release
+from tacit.inference.estimates import Estimated, interval_frame, series_of
+from tacit.inference.hypotheses import WaldTest
+from tacit.inference.interval_results import IntervalResults
+from tacit.inference.regions import ConfidenceRegion
+from tacit.inference.reliability import WITHHELD, overall
 from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary import Header, Shown, Summary, notes_of
-from tacit.losses.loss import Code
-from tacit.validate import one_of
-
-WITHOUT_INTERVALS = frozenset({Code.HINGE, Code.PINBALL, Code.DISTANCE})
+from tacit.inference.units import Units
 
 
 class ResultsMixin:
@@ -44,39 +29,39 @@ class ResultsMixin:
         """Results of the release, or a refusal where there is none."""
 
     @property
-    def params(self) -> dict[str, float]:
-        """Coefficients on the user's scale, by name, the intercept first."""
+    def params(self) -> Any:
+        """Coefficients on the user's scale, by name, the intercept first: pandas' Series, or a dict without it."""
         results = self._results()
-        return dict(zip(results.names, results.values.tolist(), strict=True))
+        return series_of(results.values.tolist(), results.names)
 
     @property
-    def bse(self) -> dict[str, float]:
+    def bse(self) -> Any:
         """Standard errors by name, sampling and privacy noise together."""
         return self._by_name("std_errors")
 
     @property
-    def tvalues(self) -> dict[str, float]:
+    def tvalues(self) -> Any:
         """Coefficients over their standard errors, by name."""
         return self._by_name("statistics")
 
     @property
-    def zvalues(self) -> dict[str, float]:
+    def zvalues(self) -> Any:
         """Another name of `tvalues`."""
         return self.tvalues
 
     @property
-    def pvalues(self) -> dict[str, float]:
+    def pvalues(self) -> Any:
         """Two-sided p-values of no effect, by name, by the law that the intervals have."""
         return self._by_name("pvalues")
 
-    def _by_name(self, column: str) -> dict[str, float]:
+    def _by_name(self, column: str) -> Any:
         found = self._results().coefficients
-        return dict(zip(found.names, getattr(found, column).tolist(), strict=True))
+        return series_of(getattr(found, column).tolist(), found.names)
 
-    def conf_int(
-        self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False
-    ) -> NDArray[np.float64]:
+    def conf_int(self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False) -> Any:
         """Intervals of all coefficients, the intercept first: columns lower and upper.
+
+        A DataFrame of pandas', or an array where that is not installed.
 
         Parameters
         ----------
@@ -89,7 +74,8 @@ class ResultsMixin:
             True or "bonferroni": all intervals cover at once. "scheffe": so do those of all linear
             combinations of their coefficients. Withheld ones do not count.
         """
-        return self._results().coefficients.conf_int(level, which, simultaneous)
+        found = self._results().coefficients
+        return interval_frame(found.conf_int(level, which, simultaneous), found.names)
 
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
@@ -125,6 +111,7 @@ class ResultsMixin:
         exponentiate: bool = False,
         simultaneous: bool | str = False,
         stars: bool = False,
+        units: Units | None = None,
     ) -> Summary:
         """Coefficients with what was paid for, and the guarantee; print it.
 
@@ -137,8 +124,10 @@ class ResultsMixin:
             errors are then those of the ratios, by the delta method.
         stars
             Whether to mark p-values below .05, .01 and .001, where intervals are nominal.
+        units
+            Effects of more than one unit of a column: ``{"age": (10, "10 years")}`` or ``{"age": 10}``.
         """
-        return self._results().summarise(Shown(level, which, exponentiate, simultaneous, stars))
+        return self._results().summarise(Shown(level, which, exponentiate, simultaneous, stars, units))
 
     def summary_frame(self, level: float = 0.95, *, exponentiate: bool = False) -> Any:
         """The summary's table as pandas' DataFrame; without pandas as a dict of columns."""
@@ -146,7 +135,7 @@ class ResultsMixin:
 
 
 @dataclass(frozen=True)
-class Results(ResultsMixin):
+class Results(IntervalResults, ResultsMixin):
     """Results of a release; without the sandwich of inference=True there are coefficients only.
 
     Guarantee
@@ -161,26 +150,6 @@ class Results(ResultsMixin):
         return self
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the intercept first; class after class where several."""
-        return self.release.plan.design.terms
-
-    @cached_property
-    def values(self) -> NDArray[np.float64]:
-        """Coefficients in the order of `names`."""
-        return self.release.coefficients().T.ravel()
-
-    @property
-    def offered(self) -> bool:
-        """Whether there are intervals: they were paid for, and the signal n·μ/d is large enough."""
-        return self.release.sandwich is not None and not_offered(self.release.plan) is None
-
-    @cached_property
-    def judgement(self) -> ExactJudgement | StepJudgement:
-        """How reliable the intervals are, and why."""
-        return judge(self.release, self._sandwich())
-
-    @property
     def reliability(self) -> Reliability:
         """What a summary and a file say of the intervals."""
         if not self.offered:
@@ -189,58 +158,6 @@ class Results(ResultsMixin):
             return Reliability(self.release.sandwich is None and not declined, notes=notes)
         terms, notes = self.coefficients.statements, notes_of(self.release, self.judgement)
         return Reliability(True, overall(terms), terms, notes)
-
-    @cached_property
-    def coefficients(self) -> Estimated:
-        """The coefficients with their errors."""
-        everyone = np.eye(len(self.names))
-        return self._estimated(Combinations(everyone, np.zeros(len(self.names)), self.names))
-
-    def cov_params(self, which: str = "total") -> NDArray[np.float64]:
-        """Covariance of the coefficients; "sampling" leaves out the noise that was added."""
-        one_of("which", which, SOURCES)
-        return self._covariance.covariance(sampling_only=which == "sampling")
-
-    def t_test(self, combinations: Any) -> Estimated:
-        """Test each linear combination by itself, for example "x1 - x2 = 0"."""
-        return self._estimated(self._asked(combinations)[0])
-
-    def wald_test(self, combinations: Any) -> WaldTest:
-        """Test all linear combinations at once, for example ["x1", "x2"]."""
-        return wald_test(self._covariance, self.values, *self._asked(combinations))
-
-    def confidence_region(self, combinations: Any, level: float = 0.95) -> ConfidenceRegion:
-        """Region of linear combinations that covers all of them at once."""
-        return confidence_region(self._covariance, self.values, *self._asked(combinations), level)
-
-    def _asked(self, combinations: Any) -> tuple[Combinations, tuple[str, ...], str]:
-        """Combinations that are asked for at once, what is said of each, and why some are withheld."""
-        asked = combinations_of(combinations, self.names)
-        asked = between_classes(asked, self.release.plan.design.outputs)
-        return asked, self.judgement.of(self.names, asked.weights), self.judgement.why(asked.weights)
-
-    def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
-        """Differences between levels of a factor, each by itself."""
-        self._sandwich()
-        return self._estimated(factor_contrasts(self.release.plan.design, factor, reference))
-
-    def get_prediction(
-        self, rows: NDArray[np.float64], mean: Mean, offset: NDArray[np.float64] | float = 0.0
-    ) -> Prediction:
-        """Mean predictions for rows of the design, the constant first; `mean` inverts the link.
-
-        The offset of each row, a term with coefficient 1, is added to its linear predictor.
-        """
-        if self.release.plan.design.outputs > 1:
-            raise SettingError("Intervals of predictions are for two classes and for numbers, not for several classes.")
-        missing = np.isnan(rows).any(axis=1)
-        labels = tuple(map(str, range(len(rows))))
-        known = np.where(np.isnan(rows), 0.0, rows)
-        found = self._estimated(Combinations(known, np.zeros(len(rows)), labels))
-        values = np.where(missing, np.nan, found.values + offset)
-        response = self.release.plan.design.response
-        law = partial(ResponseLaw.of, self.release, self._sandwich())
-        return Prediction(replace(found, values=values), response, mean, law)
 
     def summarise(self, shown: Shown) -> Summary:
         """The table of coefficients below the facts of the fit."""
@@ -258,37 +175,3 @@ class Results(ResultsMixin):
         numbers = zip(*(column.tolist() for column in columns), strict=True)
         rows = zip(self.names, numbers, found.statements, strict=True)
         return [[name, row[0], None, None, None] if word == WITHHELD else [name, *row] for name, row, word in rows]
-
-    @cached_property
-    def _covariance(self) -> Covariance | StepCovariance:
-        judgement = self.judgement
-        if isinstance(judgement, StepJudgement):
-            return judgement.covariance
-        return Covariance.of(self._sandwich(), self.release.plan.records)
-
-    def _sandwich(self) -> Sandwich:
-        plan, sandwich = self.release.plan, self.release.sandwich
-        if sandwich is None and plan.loss.code in WITHOUT_INTERVALS:
-            raise SettingError("There are no intervals for this model.")
-        reason = not_offered(plan)
-        if reason is not None and (sandwich is not None or plan.intervals_declined):
-            raise SettingError(f"Intervals are not offered: {reason}.")
-        if sandwich is None:
-            raise SettingError("This fit did not pay for intervals; fit with inference=True.")
-        return sandwich
-
-    def _estimated(self, asked: Combinations) -> Estimated:
-        scatter = self._covariance.scatter(asked.weights)
-        statements = self.judgement.of(self.names, asked.weights)
-        # A withheld interval is the whole line: its variance is infinite.
-        withheld = np.array([word == WITHHELD for word in statements])
-        return Estimated(
-            names=asked.labels,
-            values=asked.weights @ self.values,
-            sampling=np.where(withheld, np.inf, scatter.sampling),
-            privacy=np.where(withheld, np.inf, scatter.privacy),
-            degrees=scatter.degrees,
-            null=asked.values,
-            statements=statements,
-            dimension=self.release.plan.design.identified,
-        )

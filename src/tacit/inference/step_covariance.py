@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from tacit.contract.plan import Plan
 from tacit.contract.release import Sandwich
 from tacit.inference.covariance import Scatter, correlation_axes
+from tacit.inference.kept_release import KeptPlan
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.interval_rules import RELIABILITY
 from tacit.solvers.public_draws import PublicSequence
@@ -56,7 +57,7 @@ class StepCovariance:
     """Variances, errors and joint laws of combinations of the coefficients."""
 
     sandwich: Sandwich
-    plan: Plan
+    plan: Plan | KeptPlan
 
     @property
     def spare(self) -> float:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.certificate import INFINITE
 from tacit.certificate.fit_file import LARGEST_COVARIANCE, StoredFit
+from tacit.certificate.stored_inference import LARGEST_WIDTH
 from tacit.design.response import FAMILIES
-from tacit.errors import SettingError
-from tacit.inference.estimates import Estimated, Line
+from tacit.errors import SettingError, UnavailableError
+from tacit.inference.estimates import SOURCES, Estimated, Line
+from tacit.inference.hypotheses import WaldTest
+from tacit.inference.interval_results import IntervalResults
+from tacit.inference.kept_release import KeptRelease
+from tacit.inference.prediction import Mean, Prediction
+from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import WHY_NOT, Header, Shown, Summary
+from tacit.validate import one_of
 
 OLD = "Read from a file of an older format, which keeps 95% intervals and no tests."
 
@@ -25,8 +32,8 @@ class StoredResults:
 
     Guarantee
     ---------
-    - Where intervals were paid for, `summary`, `conf_int` and `cov_params` give what they gave
-      before the fit was kept, to the last bit, at every level.
+    - Where intervals were paid for, summaries, intervals, tests, regions and predictions give what they gave before
+      the fit was kept, to the last bit, at every level.
     - A file of 0.1.0 gives its 95% intervals, and what it does not hold is refused.
     """
 
@@ -48,7 +55,7 @@ class StoredResults:
         estimates, count = self.stored.estimates, len(self.names)
         scatter, statements = estimates.scatter, estimates.reliability.terms
         if scatter is None or statements is None:
-            raise SettingError(self._missing())
+            raise UnavailableError(self._missing())
         return Estimated(
             names=self.names,
             values=self.values,
@@ -62,9 +69,10 @@ class StoredResults:
 
     def cov_params(self, which: str = "total") -> NDArray[np.float64]:
         """Covariance of the coefficients, sampling and privacy noise together."""
+        one_of("which", which, SOURCES)
         rows = self.stored.estimates.covariance
-        if which != "total":
-            raise SettingError('A stored fit keeps the covariance of which="total" only.')
+        if which != "total" and (self.stored.estimates.scatter is not None or self._kept is not None):
+            return self._able.cov_params(which)
         if self.stored.estimates.scatter is None:
             raise SettingError(self._missing())
         if rows is None:
@@ -85,15 +93,43 @@ class StoredResults:
         named, reliability = (self.names, self.values), estimates.reliability
         return Summary.of(self._header(), design.response, named, found, reliability, shown)
 
-    def t_test(self, *asked: Any) -> NoReturn:
-        """Refuse: a file does not keep what combinations need."""
-        del asked
-        raise SettingError(
-            "A stored fit keeps the errors of its coefficients, and not those of combinations of "
-            "them; test combinations before it is kept."
-        )
+    def t_test(self, combinations: Any) -> Estimated:
+        """Test each linear combination by itself, for example "x1 - x2 = 0"."""
+        return self._able.t_test(combinations)
 
-    wald_test = confidence_region = contrasts = t_test
+    def wald_test(self, combinations: Any) -> WaldTest:
+        """Test all linear combinations at once, for example ["x1", "x2"]."""
+        return self._able.wald_test(combinations)
+
+    def confidence_region(self, combinations: Any, level: float = 0.95) -> ConfidenceRegion:
+        """Region of linear combinations that covers all of them at once."""
+        return self._able.confidence_region(combinations, level)
+
+    def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
+        """Differences between levels of a factor, each by itself."""
+        return self._able.contrasts(factor, reference)
+
+    def get_prediction(
+        self, rows: NDArray[np.float64], mean: Mean, offset: NDArray[np.float64] | float = 0.0
+    ) -> Prediction:
+        """Mean predictions for rows of the design, as `IntervalResults.get_prediction`."""
+        return self._able.get_prediction(rows, mean, offset)
+
+    @cached_property
+    def _kept(self) -> KeptRelease | None:
+        return KeptRelease.of(self.stored)
+
+    @property
+    def _able(self) -> IntervalResults:
+        """Results of combinations, where the file keeps what they need."""
+        if self.stored.estimates.scatter is None:
+            raise UnavailableError(self._missing())
+        if self._kept is None:
+            raise UnavailableError(
+                "This file keeps the errors of its coefficients, and not those of combinations of them: it is of an "
+                f"older version, or the fit has more than {LARGEST_WIDTH} coefficients. Test them before it is kept."
+            )
+        return IntervalResults(self._kept)
 
     def _old_summary(self, shown: Shown) -> Summary:
         if shown != Shown():

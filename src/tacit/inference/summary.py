@@ -15,10 +15,12 @@ from tacit.certificate.fit_file import Reliability
 from tacit.contract.plan import MANY_ROWS
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
+from tacit.display import Displayed
 from tacit.errors import SettingError
-from tacit.inference.estimates import Estimated, Line, lines_frame, ratios, simultaneous_method
+from tacit.inference.estimates import Estimated, Line, factors_of, lines_frame, ratios, simultaneous_method
 from tacit.inference.reliability import ExactJudgement, StepJudgement, not_offered
-from tacit.inference.summary_rendering import summary_html, summary_latex, summary_text
+from tacit.inference.summary_rendering import summary_csv, summary_html, summary_latex, summary_markdown, summary_text
+from tacit.inference.units import Units, checked_units
 from tacit.losses.loss import Code
 from tacit.privacy.budget import Guarantee
 
@@ -96,10 +98,11 @@ class Shown:
     exponentiate: bool = False
     simultaneous: bool | str = False
     stars: bool = False
+    units: Units | None = None
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(Displayed):
     """Coefficients of a release and its guarantee; `print` it, or show it in a notebook.
 
     `estimate` names what is shown ("coef", "odds ratio", "rate ratio"). `level`, `which` and
@@ -129,12 +132,15 @@ class Summary:
         shown: Shown,
     ) -> Summary:
         """Summary of names and coefficients, with `found` errors where intervals are offered."""
-        names, values = named
+        units = checked_units(shown.units, named[0])
+        factors, names = factors_of(units, named[0])
+        values = named[1] * factors
         estimate = ratio_name(response) if shown.exponentiate else "coef"
         if found is None:
             values = ratios(values) if shown.exponentiate else values
             lines = tuple(map(Line, names, values.tolist()))
         else:
+            found = found.in_units(units)
             ends = found.conf_int(shown.level, shown.which, shown.simultaneous)
             lines = replace(found, values=values).lines(ends, exponentiate=shown.exponentiate)
         return cls(
@@ -161,6 +167,14 @@ class Summary:
     def as_latex(self) -> str:
         """The table as a LaTeX tabular, for the package booktabs."""
         return summary_latex(self)
+
+    def as_markdown(self) -> str:
+        """The table as Markdown, with the facts above it and the notes below."""
+        return summary_markdown(self)
+
+    def as_csv(self) -> str:
+        """The lines as CSV, with every digit; nothing where there is no number."""
+        return summary_csv(self)
 
     def summary_frame(self) -> Any:
         """The lines as a table of pandas', or as a dict of columns where that is not installed."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import html
+import csv
+import io
 import textwrap
 from collections.abc import Sequence
+from dataclasses import fields
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING
 
-from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+from tacit.display import Shown
+from tacit.text_table import Table, columns_of_numbers, one_line, rounded
 
 if TYPE_CHECKING:
     from tacit.inference.estimates import Line
@@ -18,18 +21,6 @@ NARROWEST = 72
 """Columns of text; a wider table makes everything as wide as itself."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 _LARGEST_STATISTIC = 1e5
-_STYLE = """\
-.tacit-summary {display: inline-block; font-size: 13px; line-height: 1.45}
-.tacit-summary table {border-collapse: collapse; margin: 0 0 .6em 0; color: inherit; font: inherit}
-.tacit-summary th, .tacit-summary td {padding: .18em .75em; text-align: right; border: 0;
-  background: none; white-space: nowrap}
-.tacit-summary td {font-variant-numeric: tabular-nums}
-.tacit-summary tbody th {font-weight: 400}
-.tacit-summary .facts th {opacity: .7}
-.tacit-summary th:first-child, .tacit-summary .facts th, .tacit-summary .facts td {text-align: left}
-.tacit-summary .terms {border-top: 2px solid; border-bottom: 2px solid}
-.tacit-summary .terms thead th {border-bottom: 1px solid; font-weight: 600}
-.tacit-summary p {margin: .15em .75em; max-width: 56em}"""
 
 
 def summary_table(summary: Summary) -> Table:
@@ -104,24 +95,8 @@ def summary_text(summary: Summary) -> str:
 
 def summary_html(summary: Summary) -> str:
     """Draw a summary as a fragment of HTML; whatever a column is called, it stays text."""
-    table = summary_table(summary)
-    facts = summary_facts(summary)
-    pairs = [facts[place : place + 2] for place in range(0, len(facts), 2)]
-    header = "".join(
-        "<tr>" + "".join(f"<th>{_safe(a)}</th><td>{_safe(b)}</td>" for a, b in pair) + "</tr>" for pair in pairs
-    )
-    titles = "".join(f'<th scope="col">{_safe(title)}</th>' for title in table.headers)
-    rows = "".join(
-        f'<tr><th scope="row">{_safe(name)}</th>' + "".join(f"<td>{_safe(cell)}</td>" for cell in cells) + "</tr>"
-        for name, *cells in table.rows
-    )
-    notes = "".join(f"<p>{_safe(note)}</p>" for note in summary_notes(summary))
-    return (
-        f'<div class="tacit-summary"><style>{_STYLE}</style>'
-        f'<table class="facts"><tbody>{header}</tbody></table>'
-        f'<table class="terms"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>'
-        f"{notes}</div>"
-    )
+    facts, notes = summary_facts(summary), summary_notes(summary)
+    return Shown("", tuple(facts), summary_table(summary), tuple(notes)).html(columns=2)
 
 
 def summary_latex(summary: Summary) -> str:
@@ -144,6 +119,34 @@ def summary_latex(summary: Summary) -> str:
             "\\end{tabular}",
         ]
     )
+
+
+def summary_markdown(summary: Summary) -> str:
+    """Draw a summary as Markdown: facts, table, notes."""
+    table = summary_table(summary)
+    facts = "; ".join(f"{word.lower()} {text}" for word, text in summary_facts(summary))
+    aligned = ["---", *["---:"] * (len(table.headers) - 1)]
+    rows = (table.headers, aligned, *table.rows)
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in map(one_line, row))} |" for row in rows]
+    return "\n\n".join([facts, "\n".join(lines), *summary_notes(summary)])
+
+
+def summary_csv(summary: Summary) -> str:
+    """Write the lines of a summary as CSV, each number with all its digits."""
+    names = [field.name for field in fields(summary.lines[0])] if summary.lines else []
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([summary.estimate.replace(" ", "_") if name == "coef" else name for name in names])
+    # A term that begins like a formula of a spreadsheet is text.
+    writer.writerows([[_cell(getattr(line, name)) for name in names] for line in summary.lines])
+    return stream.getvalue().rstrip("\n")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    text = one_line(value) if isinstance(value, str) else repr(value)
+    return f"'{text}" if isinstance(value, str) and text[:1] in "=+-@" else text
 
 
 def _interval_note(summary: Summary) -> str:
@@ -186,10 +189,6 @@ def _pvalue(line: Line, *, stars: bool) -> str:
     if stars and line.statement == "nominal":
         text += next((mark for limit, mark in STARS if line.pvalue < limit), "")
     return text
-
-
-def _safe(text: str) -> str:
-    return html.escape(one_line(text))
 
 
 _LATEX = {

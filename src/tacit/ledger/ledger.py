@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tacit.display import Displayed
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import entry, with_blocks
 from tacit.ledger.chain import Chain, Check, Status
@@ -24,7 +25,7 @@ from tacit.privacy.event_json import to_json
 from tacit.privacy.relation import Relation
 
 
-class Ledger:
+class Ledger(Displayed):
     """One budget for several fits: within ``with ledger:`` each is charged before its first answer.
 
     Guarantee: The exact costs of all charges never exceed the budget, whoever makes them: threads, processes, repeated

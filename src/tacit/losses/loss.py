@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
+from tacit.display import Displayed
+
 
 class Code(IntEnum):
     """Branches of the compiled dispatch (`losses.dispatch`)."""
@@ -28,7 +30,7 @@ class Code(IntEnum):
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Displayed):
     """A convex loss of a margin and a label.
 
     `lipschitz` bounds |slope| for labels as a design prepares them; where it is infinite, only a clip bounds a

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.design import Design
+from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.validate import between, positive, whole
 
@@ -16,7 +17,7 @@ ASYMMETRIC = 1e-6
 
 
 @dataclass(frozen=True)
-class Assumptions:
+class Assumptions(Displayed):
     """Public guesses about a table; each can be replaced by what is known.
 
     Parameters

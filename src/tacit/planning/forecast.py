@@ -19,6 +19,7 @@ from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.design.design import INTERCEPT, Design
 from tacit.design.response import Continuous
+from tacit.display import Displayed, Shown
 from tacit.engine.table import completed
 from tacit.errors import SettingError
 from tacit.inference.reliability import not_offered
@@ -32,6 +33,7 @@ from tacit.solvers.exact import minimise
 from tacit.solvers.exact_intervals import deviation_of
 from tacit.solvers.locating import with_bounds
 from tacit.solvers.residual_scale import in_units
+from tacit.text_table import Table, columns_of_numbers
 
 FEWEST, MOST, VARIANCE = 12, 100, 500
 """Runs of a forecast: the excess of d coefficients varies by √(2/d), and its median by 8% with 500/d runs."""
@@ -50,8 +52,8 @@ class TermForecast:
     half_width_without_privacy: float
 
 
-@dataclass(frozen=True)
-class FitForecast:
+@dataclass(frozen=True, repr=False)
+class FitForecast(Displayed):
     """What a fit will achieve, if the assumption holds; medians over simulated fits.
 
     `excess_loss` is the mean loss above that of the fit without privacy, on the same records. `statistical_excess` is
@@ -70,6 +72,16 @@ class FitForecast:
     assumption: str
     withheld: str | None = None
     """Why there will be no intervals, where they were asked for."""
+
+    def _shown(self) -> Shown:
+        numbers = columns_of_numbers(
+            *zip(*((it.error, it.half_width, it.error_without_privacy) for it in self.terms), strict=True)
+        )
+        rows = tuple(zip((term.name for term in self.terms), *numbers, strict=True))
+        facts = (("Excess loss", f"{self.excess_loss:.3g}"), ("Assumed", self.assumption))
+        table = Table(("", "error", "half-width", "error without privacy"), rows)
+        notes = () if self.withheld is None else (f"No intervals: {self.withheld}",)
+        return Shown(f"Forecast: {self.plan.solver.name}", facts, table, notes)
 
     @property
     def excess_risk(self) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tacit.contract.plan import Plan
+from tacit.display import Displayed, Shown
 from tacit.errors import SettingError
 from tacit.planning.assumptions import Assumptions
 from tacit.planning.forecast import FitForecast, forecast
@@ -19,8 +20,8 @@ QUICK = 12
 """Simulated fits at a point of a search or a picture; all points share their randomness."""
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, repr=False)
+class Study(Displayed):
     """A planned fit and its forecast; nothing is read and nothing is spent.
 
     Examples
@@ -38,6 +39,9 @@ class Study:
     budget: Budget
     assumptions: Assumptions = field(default_factory=Assumptions)
     level: float = 0.95
+
+    def _shown(self) -> Shown:
+        return Shown(f"Study: {self.n:,} records", (("Budget", str(self.budget)), ("Assumed", str(self.assumptions))))
 
     @cached_property
     def plan(self) -> Plan:

@@ -9,6 +9,7 @@ from typing import Any
 
 from scipy import special
 
+from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.planning.forecast import FitForecast
 from tacit.validate import between, one_of, positive
@@ -24,7 +25,7 @@ PRECISION = {"n": 1.02, "epsilon": 1.02, "iterations": 1.05}
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(Displayed):
     """What a fit shall achieve.
 
     Parameters
@@ -100,7 +101,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Requirement:
+class Requirement(Displayed):
     """The least value of an unknown that meets a target, or None and why not."""
 
     unknown: str

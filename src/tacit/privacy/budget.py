@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from numbers import Real
 from typing import Final
 
+from tacit.display import Displayed
 from tacit.errors import BudgetError, SchemaError
 from tacit.privacy.relation import Relation
 from tacit.validate import within
@@ -17,7 +18,7 @@ _SIX_DIGITS_UP = Context(prec=6, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Displayed):
     """The most privacy that may be spent.
 
     Exactly one of `epsilon`, `mu` (Gaussian differential privacy) and `rho` (zero-concentrated
@@ -84,7 +85,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(Displayed):
     """An (epsilon, delta) guarantee for one unit of privacy under one relation.
 
     For neighbouring tables D, D' and every set S of outputs, ``P[M(D) in S] <= exp(epsilon) P[M(D') in S] + delta``.

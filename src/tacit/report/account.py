@@ -18,9 +18,9 @@ from tacit.accounting.interpretation import Reading, trade_off
 from tacit.accounting.rounding import float_up
 from tacit.accounting.training_run import Run
 from tacit.documents.canonical_json import plain
-from tacit.inference.text_table import Table, rounded
 from tacit.privacy.event import Repeated
 from tacit.privacy.relation import Relation
+from tacit.text_table import Table, rounded
 
 FALSE_ALARM = 0.05
 

@@ -30,7 +30,7 @@ def audit_picture(result: AuditResult, path: str | os.PathLike[str] | None = Non
     """Draw detections against false alarms, on plain axes and on axes of normal deviates.
 
     The claim bounds every attack from above; on normal deviates a claim about μ is a straight line. The dashed curve is
-    that of the lower bound. `path` is a .png or .svg file; without one the figure is returned only.
+    that of the lower bound. `path` is a .png, .svg or .pdf file; without one the figure is returned only.
     """
     return drawn(lambda: _figure(result, title), path)
 

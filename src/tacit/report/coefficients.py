@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ from tacit.errors import SettingError
 from tacit.inference.estimates import Line
 from tacit.inference.regions import ConfidenceRegion
 from tacit.inference.summary import Summary
-from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+from tacit.inference.units import Units, checked_units
 from tacit.report.audit_pictures import audit_picture
+from tacit.report.axis_cut import kept_range, mark_cuts
 from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
 from tacit.report.path import plot_path
+from tacit.text_table import Table, columns_of_numbers, one_line, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,9 +44,6 @@ _MARKS: tuple[tuple[str, Style], ...] = (
     ("private", {"marker": "s", "color": BLUE, "s": 40}),
 )
 
-Units = Mapping[str, tuple[float, str]]
-"""For each term, how many units of its column a picture shows, and in which words."""
-
 
 def term_documents(fit: Fit) -> list[dict[str, Any]]:
     """Every coefficient with error, test, 95% intervals and statement; `sampling_…` leave out the noise."""
@@ -58,6 +58,26 @@ def term_documents(fit: Fit) -> list[dict[str, Any]]:
         }
         for line, inner in zip(total.lines, sampling.lines, strict=True)
     ]
+
+
+def line_documents(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Lines of a summary or of tests, as plain data."""
+    return [
+        {"name": line.name, **{name: plain(getattr(line, name)) for name in NUMBERS}, "statement": line.statement}
+        for line in lines
+    ]
+
+
+def summary_document(summary: Summary) -> dict[str, Any]:
+    """A summary as plain data."""
+    return {
+        "estimate": summary.estimate,
+        "level": summary.level,
+        "terms": line_documents(summary.lines),
+        "offered": summary.offered,
+        "statement": summary.statement,
+        "notes": list(summary.notes),
+    }
 
 
 def interval_document(fit: Fit) -> dict[str, Any] | None:
@@ -101,7 +121,8 @@ def comparison_picture(
     """Draw the coefficients but the intercept as dots, with intervals if paid for, beside a truth and a plain fit."""
     shown = [term for term in terms if term["name"] != INTERCEPT]
     private = {str(term["name"]): float(term["coef"]) for term in shown}
-    scales = [(units or {}).get(name, (1.0, name)) for name in private]
+    known = checked_units(units, [str(term["name"]) for term in terms])
+    scales = [known.get(name, (1.0, name)) for name in private]
     factors, labels = [factor for factor, _ in scales], [label for _, label in scales]
     pairs = zip(_MARKS, (truth, reference, private), strict=True)
     series = [(label, mark, values) for (label, mark), values in pairs if values]
@@ -142,9 +163,10 @@ def plot(
     The thin bar is the total interval, the thick one inside leaves out the noise added for privacy. The intercept is
     left out, as its scale is another. Nothing but the release is drawn, and the same fit gives the same file.
 
-    `path` is a .png or .svg file; without one the figure is returned only. `exponentiate` draws odds or rate ratios,
-    on a logarithmic axis. `units` say for each term how many units of its column the picture shows, and in which
-    words. `title` is by default the model and its guarantee.
+    `path` is a .png, .svg or .pdf file; without one the figure is returned only. `exponentiate` draws odds or rate
+    ratios, on a logarithmic axis. An interval that is endless, or far wider than the others, is cut and marked.
+    `units` say for each term how many units of its column the picture shows, and in which words.
+    `title` is by default the model and its guarantee.
 
     Of a `release_.path` the iterates are drawn, of an audit the attack's ROC curve. Of a composition of events
     (`tacit.accounting.compose`) the privacy profile, the trade-off function, the privacy-loss distribution and the
@@ -161,13 +183,14 @@ def plot(
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm, a fitted estimator, a path, a composition or an audit.")
     total = sampling = fit.summary(level, exponentiate=exponentiate)
-    # A fit read from a file has one kind of interval.
-    if getattr(fit, "release", True) is not None:
+    # A file of 0.1.0 has one kind of interval.
+    with suppress(SettingError):
         sampling = fit.summary(level, which="sampling", exponentiate=exponentiate)
-    return drawn(lambda: _forest(total, sampling, units or {}, title), path)
+    known = checked_units(units, [line.name for line in total.lines])
+    return drawn(lambda: _forest(total, sampling, known, title), path)
 
 
-def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) -> Figure:
+def _forest(total: Summary, sampling: Summary, units: Mapping[str, tuple[float, str]], title: str | None) -> Figure:
     lines = [pair for pair in zip(total.lines, sampling.lines, strict=True) if pair[0].name != INTERCEPT]
     scales = [units.get(line.name, (1.0, line.name)) for line, _ in lines]
     bars = [(*pair, factor) for pair, (factor, _) in zip(lines, scales, strict=True)]
@@ -180,6 +203,7 @@ def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) 
     )
     if ratio:
         axes.set_xscale("log")
+    _cut_axis(axes, bars, ratio=ratio)
     _draw_bars(axes, bars, ratio=ratio, both=total is not sampling)
     if ratio:
         from matplotlib import ticker
@@ -195,6 +219,24 @@ def _forest(total: Summary, sampling: Summary, units: Units, title: str | None) 
     return figure
 
 
+def _cut_axis(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool) -> None:
+    """End the axis where the usual bars end, and mark what goes on; nothing where all can be read."""
+    scale: Callable[[float], float] = math.log if ratio else float
+    ends = [_ends(line, factor, ratio=ratio) for line, _, factor in bars]
+    endless = _WIDEST if ratio else math.inf
+    shown = [[_far(scale(end), endless) for end in pair] for pair in ends if pair is not None]
+    dots = [scale(_scaled(line.coef, factor, ratio=ratio)) for line, _, factor in bars]
+    kept = kept_range([(low, high) for low, high in shown], dots, 0.0)
+    if kept is not None:
+        axes.set_xlim(*(map(math.exp, kept) if ratio else kept))
+        values = [_scaled(line.coef, factor, ratio=ratio) for line, _, factor in bars]
+        mark_cuts(axes, [(row, [value, *(ends[row] or ())]) for row, value in enumerate(values)])
+
+
+def _far(value: float, endless: float) -> float:
+    return value if abs(value) < endless else math.copysign(math.inf, value)
+
+
 def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool, both: bool) -> None:
     # Withheld intervals have no bar, and no word in the legend.
     shown = [place for place, (line, _, _) in enumerate(bars) if line.lower is not None]
@@ -205,20 +247,25 @@ def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: b
         ends = _ends(line, factor, ratio=ratio)
         if ends is not None:
             label = f"total interval{word}" if first else None
-            axes.plot(ends, [place] * 2, label=label, **_TOTAL)
+            axes.plot(_drawable(axes, ends), [place] * 2, label=label, **_TOTAL)
             within = _ends(inner, factor, ratio=ratio)
             if both and within is not None:
                 label = "sampling alone, without the noise added" if first else None
-                axes.plot(within, [place] * 2, label=label, **_SAMPLING)
+                axes.plot(_drawable(axes, within), [place] * 2, label=label, **_SAMPLING)
         label = "estimate" if first and ends is not None else None
         axes.scatter([_scaled(line.coef, factor, ratio=ratio)], [place], label=label, **_ESTIMATE)
+
+
+def _drawable(axes: Axes, ends: Sequence[float]) -> list[float]:
+    """Ends of a bar, the endless ones at the end of the axis."""
+    left, right = axes.get_xlim()
+    return [end if math.isfinite(end) else (left if end < 0 else right) for end in ends]
 
 
 def _ends(line: Line, factor: float, *, ratio: bool) -> list[float] | None:
     if line.lower is None or line.upper is None:
         return None
-    ends = [_scaled(end, factor, ratio=ratio) for end in (line.lower, line.upper)]
-    return ends if all(map(math.isfinite, ends)) else None
+    return [_scaled(end, factor, ratio=ratio) for end in (line.lower, line.upper)]
 
 
 def _scaled(value: float, factor: float, *, ratio: bool) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KINDS = (".png", ".svg")
+KINDS = (".png", ".svg", ".pdf")
+_DATES = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
+"""Left out, so that the same picture is the same file."""
 Style = Mapping[str, Any]
 INK, FAINT = "#22313f", "#dfe4e8"
 BLUE, ORANGE, GREEN, GREY, LIGHT = "#1f6fb2", "#e08e0b", "#3f8f6b", "#6f7f8c", "#a9b4bd"
@@ -38,29 +42,40 @@ def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Fi
     with mpl.rc_context(STYLE):
         figure = draw()
         if target is not None:
-            metadata = {"Date": None} if target.suffix.lower() == ".svg" else {"Software": None}
             with replacing(target) as draft:
-                figure.savefig(draft, dpi=160, metadata=metadata)
+                figure.savefig(draft, dpi=160, metadata={_DATES[target.suffix.lower()]: None})
     return figure
 
 
 def picture_file(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a picture; what is neither .png nor .svg is refused."""
+    """Return the path of a picture; what is none of .png, .svg and .pdf is refused."""
     target = Path(path)
     if target.suffix.lower() not in KINDS:
-        raise SettingError(f"a picture is a .png or .svg file; got {target.name!r}")
+        raise SettingError(f"a picture is a .png, .svg or .pdf file; got {target.name!r}")
     return target
 
 
 def empty_figure(width: float, height: float, **padding: float) -> Figure:
     """A figure without axes, which are placed so that nothing overlaps."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height))
+    figure: Figure = _notebook_figure()(figsize=(width, height))
     figure.set_layout_engine("constrained", **padding)
     FigureCanvasAgg(figure)
     return figure
+
+
+@functools.cache
+def _notebook_figure() -> type[Figure]:
+    """Matplotlib's figure, which a notebook shows without any magic command."""
+    from matplotlib.figure import Figure
+
+    def as_png(figure: Figure) -> bytes:
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=110)
+        return stream.getvalue()
+
+    return type("Figure", (Figure,), {"_repr_png_": as_png})
 
 
 def term_figure(labels: list[str], *, title: str, axis: str, reference: float) -> tuple[Figure, Axes]:

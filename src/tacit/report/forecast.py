@@ -7,11 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import SettingError
-from tacit.inference.text_table import Table
 from tacit.planning.forecast import FitForecast
 from tacit.planning.study import Study
 from tacit.planning.targets import Target
 from tacit.report.figure import BLUE, GREEN, GREY, INK, ORANGE, drawn, empty_figure, tidy
+from tacit.text_table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

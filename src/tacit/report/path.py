@@ -10,8 +10,8 @@ import numpy as np
 from tacit.contract.path import Path
 from tacit.design.design import INTERCEPT
 from tacit.errors import SettingError
-from tacit.inference.text_table import one_line
 from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, drawn, empty_figure, tidy
+from tacit.text_table import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

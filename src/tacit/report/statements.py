@@ -15,10 +15,10 @@ from tacit.certificate.search_certificate import SearchCertificate
 from tacit.contract.plan import ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain, quoted
-from tacit.inference.text_table import Table, rounded
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import Gaussian, PerturbedObjective, Pure
+from tacit.text_table import Table, rounded
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",

@@ -15,6 +15,8 @@ from tacit.errors import BoundsError, SchemaError
 from tacit.validate import finite, shown
 
 Level = str | int | float
+SHOWN_LEVELS = 6
+"""Of a schema that is printed."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class NumericColumn:
             raise SchemaError(f"missing_indicator marks cells that a constant stands for: {declare}.")
 
     @property
+    def declared(self) -> str:
+        """The bounds, in few words."""
+        return f"{self.lower:g} to {self.upper:g}"
+
+    @property
     def cell(self) -> NumericCell:
         """The rule for a cell."""
         return NumericCell(self.lower, self.upper, self.missing)
@@ -82,6 +89,13 @@ class _LevelColumn:
                 why = "since nothing is read off the data: add it to levels"
                 raise SchemaError(f"{key} must be one of the declared levels, {why}; got {shown(plain)}.")
             object.__setattr__(self, key, level)
+
+    @property
+    def declared(self) -> str:
+        """The levels, in few words."""
+        first = ", ".join(shown(level) for level in self.levels[:SHOWN_LEVELS])
+        left = len(self.levels) - SHOWN_LEVELS
+        return f"{first} and {left:,} more" if left > 0 else first
 
     def index_of(self, level: object) -> int | None:
         """Index of the declared level that this is in a file; None where there is none."""

@@ -13,11 +13,13 @@ from types import MappingProxyType
 from typing import Any
 
 from tacit.design.attached_columns import Unit, Weighting
+from tacit.display import Displayed, Shown
 from tacit.documents.canonical_json import quoted
 from tacit.errors import FileError, InputError, SchemaError
 from tacit.files import LARGEST_FILE, read_bytes
 from tacit.privacy.relation import Relation
 from tacit.schema.columns import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn
+from tacit.text_table import Table
 from tacit.validate import positive, shown, whole
 
 __all__ = ["BinaryColumn", "DeclaredColumn", "FactorColumn", "NumericColumn", "Schema"]
@@ -33,8 +35,8 @@ _Keys = Iterable[str]
 _TYPES: Mapping[str, type[DeclaredColumn]] = {kind.kind: kind for kind in (NumericColumn, FactorColumn, BinaryColumn)}
 
 
-@dataclass(frozen=True)
-class Schema:
+@dataclass(frozen=True, repr=False)
+class Schema(Displayed):
     """The public facts about a table.
 
     Guarantee: unknown keys, missing bounds and missing levels are refused, never guessed.
@@ -89,6 +91,12 @@ class Schema:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy through the constructor: a read-only mapping cannot be copied by itself."""
         return Schema, (dict(self.columns), self.relation, self.unit, self.n_at_least, self.person, self.weight)
+
+    def _shown(self) -> Shown:
+        rows = tuple((name, column.kind, column.declared) for name, column in self.columns.items())
+        facts = [("Unit", self.unit), ("Relation", str(self.relation))]
+        facts += [] if self.n_at_least is None else [("Records", f"at least {self.n_at_least:,}")]
+        return Shown("Schema", tuple(facts), Table(("column", "type", "declared"), rows))
 
     @property
     def predictors(self) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def test_the_library_without_noise_agrees(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = tacit.glm(population.formula, table, population.schema, population.family, epsilon=math.inf)
-    assert set(fit.params) == set(population.names)
+    assert set(fit.params.index) == set(population.names)
     plain = plain_fit(population, draw)
     known = np.isfinite(plain.errors) & (plain.errors > 0)
     if name.startswith("const"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.inference.text_table import Table, columns_of_numbers, one_line, rounded
+from tacit.text_table import Table, columns_of_numbers, one_line, rounded
 
 
 def test_alignment() -> None:

@@ -1,0 +1,93 @@
+"""`tacit summary`, `tacit plot` and `tacit test`: a stored fit says as much as a fresh one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tacit
+from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def fit(tmp_path: Path) -> Path:
+    table = pd.DataFrame(clinic_table(3000))
+    schema = tacit.Schema.parse(CLINIC_SCHEMA)
+    tacit.glm("readmit ~ age + bmi", table, schema, epsilon=3.0).save(tmp_path / "fit.json")
+    return tmp_path / "fit.json"
+
+
+def test_a_summary_at_another_level_as_ratios_in_units(command: Command, fit: Path) -> None:
+    done = command("summary", fit, "--level", 0.9, "--exponentiate", "--per", "age=10 years")
+    assert done.code == 0
+    expected = tacit.load(fit).summary(0.9, exponentiate=True, units={"age": (10, "age, per 10 years")})
+    assert done.out.rstrip("\n") == expected.as_text()
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [("html", "<table"), ("latex", r"\toprule"), ("markdown", "| --- |"), ("csv", "name,coef,"), ("text", "Model:")],
+)
+def test_every_format(command: Command, fit: Path, form: str, words: str) -> None:
+    done = command("summary", fit, "--format", form)
+    assert done.code == 0
+    assert words in done.out
+    assert command("summary", fit, "--format", form, "-o", f"a.{form}").code == 0
+    assert Path(f"a.{form}").read_text(encoding="utf-8").rstrip("\n") == done.out.rstrip("\n")
+
+
+def test_csv_has_every_digit(command: Command, fit: Path) -> None:
+    command("summary", fit, "--format", "csv", "-o", "a.csv")
+    back, known = pd.read_csv("a.csv", index_col="name"), tacit.load(fit)
+    assert back["coef"].tolist() == known.params.tolist()
+    assert back["upper"].tolist() == known.conf_int()["upper"].tolist()
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_picture(command: Command, fit: Path, kind: str) -> None:
+    done = command("plot", fit, "-o", f"a.{kind}", "--exponentiate", "--per", "age=10 years")
+    assert done.code == 0
+    assert Path(f"a.{kind}").stat().st_size > 1000
+    assert command("plot", fit, "-o", f"a.{kind}").code == 3
+
+
+def test_a_test_and_a_joint_one(command: Command, fit: Path) -> None:
+    known = tacit.load(fit)
+    done = command("test", fit, "age - bmi = 0", "--json")
+    (line,) = done.document["tests"]
+    assert line["pvalue"] == known.t_test("age - bmi = 0").pvalues[0]
+    joint = command("test", fit, "age", "bmi", "--joint", "--json").document
+    assert joint["pvalue"] == known.wald_test(["age", "bmi"]).pvalue
+    assert "age - bmi = 0" in command("test", fit, "age - bmi = 0").out
+    assert "Wald test of age, bmi" in command("test", fit, "age", "bmi", "--joint").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("summary", "--format", "pdf"), 2, "--format must be one of"),
+        (("summary", "--level", "2"), 2, "level"),
+        (("summary", "--per", "age"), 2, "10 years"),
+        (("summary", "--per", "ages=10"), 2, "no term"),
+        (("plot", "-o", "a.gif"), 2, ".png, .svg or .pdf"),
+        (("test", "agge = 0"), 2, "There is no coefficient 'agge'"),
+        (("test", "age * bmi"), 2, "linear"),
+    ],
+)
+def test_bad_input(command: Command, fit: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    done = command(arguments[0], fit, *arguments[1:])
+    assert done.code == code
+    assert words in done.err
+
+
+def test_what_was_not_paid_for_says_so(command: Command, tmp_path: Path) -> None:
+    table, schema = pd.DataFrame(clinic_table(3001)), tacit.Schema.parse(CLINIC_SCHEMA)
+    tacit.glm("readmit ~ age", table, schema, epsilon=3.0, inference=False).save(tmp_path / "plain.json")
+    assert command("summary", "plain.json").code == 0
+    done = command("test", "plain.json", "age = 0")
+    assert done.code == 2
+    assert "did not pay for intervals" in done.err
