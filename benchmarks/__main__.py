@@ -32,6 +32,7 @@ TOPICS = (
     "coverage",
     "images",
     "audits",
+    "attacks",
 )
 WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "images"})
 

@@ -19,6 +19,7 @@ from tacit.audit.attack import Attack, Subject, approximate_budget, gaussian_bud
 from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
 from tacit.audit.image_fits import image_fit
+from tacit.audit.poisoning import one_poison
 from tacit.audit.programs import (
     LineQueries,
     ask_by_class,
@@ -202,6 +203,7 @@ OTHERS: tuple[Attack, ...] = (
     # Which batch was drawn is not known, so their answers have no likelihood ratio: the coefficients are seen.
     Attack(_BATCHES.name, Subject.SOLVER, _BATCHES.worlds),
     *(Attack(fit.name, Subject.SOLVER, fit.worlds) for fit in _FIXED_SIZES),
+    Attack("stochastic:poisoned", Subject.SOLVER, one_poison),
     Attack("BatchGradientSum", Subject.MECHANISM, _BATCH.worlds),
     *(
         Attack(f"{query.__name__}{of}", Subject.MECHANISM, partial(case.worlds, relation))
