@@ -35,6 +35,7 @@ TOPICS = (
     "private_search",
     "forecasts",
     "evaluations",
+    "attacks",
 )
 WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "private_search"})
 

@@ -9,14 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from tacit.accounting import gaussian
 from tacit.accounting.composition import Composition
-from tacit.audit.bounds import Floats
+from tacit.audit.bounds import Floats, Scores
+from tacit.contract.query import Progress
+from tacit.errors import SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
 DELTA = 1e-5
 """δ at which ε is stated where an attack has to choose one."""
+PORTIONS = 50
+"""Reports of progress for each world."""
 
 
 class Subject(StrEnum):
@@ -67,3 +73,20 @@ def pure_budget(mu: float) -> Budget:
 def approximate_budget(mu: float, delta: float = DELTA) -> Budget:
     """The ε that μ-GDP has at δ, for what has no μ of its own."""
     return Budget(epsilon=gaussian.epsilon(mu, delta), delta=delta)
+
+
+def scores_of(worlds: Worlds, label: str, runs: int, progress: Progress | None) -> Scores:
+    """Scores of so many runs in both worlds, drawn in portions so that progress can be told."""
+    portions = [len(part) for part in np.array_split(np.arange(runs), min(PORTIONS, runs))]
+    found: tuple[list[Floats], list[Floats]] = ([], [])
+    done = 0
+    for portion in portions:
+        for world in (0, 1):
+            drawn = np.asarray(worlds.draw(world, portion), dtype=np.float64)
+            if drawn.shape != (portion,) or np.isnan(drawn).any():
+                raise SettingError("An attack must give each run one score, which is a number.")
+            found[world].append(drawn)
+            done += portion
+            if progress is not None:
+                progress(done, 2 * runs, label)
+    return Scores(np.concatenate(found[0]), np.concatenate(found[1]))

@@ -18,9 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from tacit.accounting.interpretation import group_approximate
+
 Floats = NDArray[np.float64]
 
 GRID = 201
+HALVINGS = 60
+"""Steps of the search for the ε of a group."""
 PILOT_ALPHA = 0.05
 """Level of the margins with which an event is chosen."""
 CANDIDATES = 64
@@ -79,10 +83,28 @@ def mu_lower(counted: Scores, threshold: float, alpha: float) -> float:
     return max(0.0, -2.0 * float(special.ndtri(rate))) * SAFE
 
 
-def epsilon_lower(pilot: Scores, counted: Scores, delta: float, alpha: float) -> float:
+def epsilon_shown(likely: float, rare: float, delta: float, group: int = 1) -> float:
+    """The least ε at δ that allows two rates of an event: log((P₁ - δ) / P₀), or -inf where all do.
+
+    Where the worlds differ in a `group` of k records, it is the least ε with P₁ ≤ e^(kε) P₀ + δ (e^(kε) - 1)/(e^ε - 1).
+    """
+    if likely - delta <= 0.0:
+        return -math.inf
+    if group == 1:
+        return math.log((likely - delta) / rare)
+    low, high = 0.0, math.log((likely - delta) / rare) / group
+    for _ in range(HALVINGS if high > 0.0 else 0):
+        middle = (low + high) / 2
+        total, leak = group_approximate(middle, delta, group)
+        low, high = (middle, high) if likely > math.exp(total) * rare + leak else (low, middle)
+    return min(low, high)
+
+
+def epsilon_lower(pilot: Scores, counted: Scores, delta: float, alpha: float, group: int = 1) -> float:
     """Lower bound on ε at δ, log((P₁(A) - δ) / P₀(A)) for the best event A of the pilot runs.
 
-    A is a half-line of scores; both half-lines and both orders of the worlds are tried.
+    A is a half-line of scores; both half-lines and both orders of the worlds are tried. The worlds differ in a `group`
+    of so many records, and the bound is for one of them.
 
     Guarantee: for every pair of worlds with an (ε, δ) guarantee the bound exceeds ε with probability at most alpha.
     """
@@ -91,8 +113,7 @@ def epsilon_lower(pilot: Scores, counted: Scores, delta: float, alpha: float) ->
     cuts = np.unique(np.quantile(np.concatenate([pilot.first, pilot.second]), levels))
 
     def value(likely: float, rare: float) -> float:
-        excess = lower_rate(likely, runs, alpha / 2) - delta
-        return math.log(excess / upper_rate(rare, runs, alpha / 2)) if excess > 0.0 else -math.inf
+        return epsilon_shown(lower_rate(likely, runs, alpha / 2), upper_rate(rare, runs, alpha / 2), delta, group)
 
     best, chosen = -math.inf, (0.0, False, False)
     for cut in cuts:

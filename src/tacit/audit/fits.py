@@ -13,7 +13,7 @@ from tacit.accounting.composition import compose
 from tacit.audit.attack import Worlds, gaussian_budget
 from tacit.audit.bounds import Floats
 from tacit.audit.simulated_pairs import FACTS, MakePair, Outcome, contrary_row
-from tacit.audit.twin_tables import Pair, Program, TwinTables
+from tacit.audit.twin_tables import Pair, Program, Records, TwinTables
 from tacit.contract.plan import Plan
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -87,22 +87,24 @@ class AuditedFit:
         return Worlds(claim, plan.relation, _by_answers(self.tables(plan, pair), seed), 0.0)
 
     def _by_coefficients(self, mu: float, pair: Pair, seed: int | None) -> Callable[[int, int], Floats]:
-        seeds = _Seeds(seed)
+        seeds = Seeds(seed)
 
         def score(world: int) -> float:
-            model = self.model(mu, seed=seeds.next())
-            records = pair[world]
-            with warnings.catch_warnings():
-                # Of small tables, large budgets and repeated fits, all of which are meant here.
-                warnings.simplefilter("ignore")
-                model.fit(records.X, records.y)
+            model = fitted_quietly(self.model(mu, seed=seeds.next()), pair[world])
             return float(np.asarray(self.coefficients) @ self.seen(model))
 
         return lambda world, runs: np.array([score(world) for _ in range(runs)])
 
 
+def fitted_quietly(model: Any, records: Records) -> Any:
+    """Fit a model without warnings of small tables, large budgets and repeated fits, all of which are meant here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(records.X, records.y)
+
+
 def _by_answers(tables: TwinTables, seed: int | None) -> Callable[[int, int], Floats]:
-    seeds = _Seeds(seed)
+    seeds = Seeds(seed)
 
     def score(world: int) -> float:
         return tables.run(world, seeds.next(), compared=False).log_ratio
@@ -110,7 +112,7 @@ def _by_answers(tables: TwinTables, seed: int | None) -> Callable[[int, int], Fl
     return lambda world, runs: np.array([score(world) for _ in range(runs)])
 
 
-class _Seeds:
+class Seeds:
     """Seeds that do not repeat; None, the system's noise, where none was given."""
 
     def __init__(self, first: int | None) -> None:

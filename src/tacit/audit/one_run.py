@@ -40,10 +40,8 @@ def one_run_epsilon(canaries: int, guesses: int, right: int, *, delta: float = 0
     >>> 1.8 < one_run_epsilon(1000, 1000, 900) < 2.2
     True
     """
-    canaries, delta = whole("canaries", canaries), within("delta", delta, 0.0, 1 - 1e-12)
-    guesses, right = whole("guesses", guesses, 0, canaries), whole("right", right, 0)
-    if right > guesses:
-        raise SettingError("There are more right guesses than guesses.")
+    canaries, guesses, right = checked_counts(canaries, guesses, right)
+    delta = within("delta", delta, 0.0, 1 - 1e-12)
     alpha = 1.0 - within("confidence", confidence, 0.5, 1 - 1e-12)
     low, high = 0.0, LARGEST_EPSILON
     if one_run_p_value(canaries, guesses, right, low, delta) > alpha:
@@ -53,3 +51,12 @@ def one_run_epsilon(canaries: int, guesses: int, right: int, *, delta: float = 0
         rejected = one_run_p_value(canaries, guesses, right, middle, delta) <= alpha
         low, high = (middle, high) if rejected else (low, middle)
     return low
+
+
+def checked_counts(canaries: int, guesses: int, right: int) -> tuple[int, int, int]:
+    """Numbers of canaries, guesses and right ones, which do not contradict each other."""
+    canaries = whole("canaries", canaries)
+    guesses, right = whole("guesses", guesses, 0, canaries), whole("right", right, 0)
+    if right > guesses:
+        raise SettingError("There are more right guesses than guesses.")
+    return canaries, guesses, right

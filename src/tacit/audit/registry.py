@@ -21,6 +21,7 @@ from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
 from tacit.audit.holdout_claims import holdout_claims
 from tacit.audit.image_fits import image_fit
+from tacit.audit.poisoning import one_poison
 from tacit.audit.programs import (
     Detector,
     LineQueries,
@@ -258,6 +259,7 @@ OTHERS: tuple[Attack, ...] = (
     # Which batch was drawn is not known, so their answers have no likelihood ratio: the coefficients are seen.
     Attack(_BATCHES.name, Subject.SOLVER, _BATCHES.worlds),
     *(Attack(fit.name, Subject.SOLVER, fit.worlds) for fit in _FIXED_SIZES),
+    Attack("stochastic:poisoned", Subject.SOLVER, one_poison),
     Attack("BatchGradientSum", Subject.MECHANISM, _BATCH.worlds),
     *(
         Attack(f"{query.__name__}{of}", Subject.MECHANISM, partial(case.worlds, relation))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tacit.accounting.rounding import float_up
-from tacit.audit.attack import DELTA, Attack, Worlds
-from tacit.audit.bounds import Floats, Scores, best_cut, epsilon_lower, mu_lower
+from tacit.audit.attack import DELTA, Attack, scores_of
+from tacit.audit.bounds import best_cut, epsilon_lower, mu_lower
 from tacit.audit.registry import find
 from tacit.audit.result import AuditResult, equivalent_mu
 from tacit.contract.query import Progress
-from tacit.errors import SettingError
 from tacit.ledger.with_blocks import uncharged
 from tacit.validate import between, positive, whole, within
 
@@ -18,8 +15,6 @@ FEWEST_RUNS = 100
 """With fewer, no bound is far from 0."""
 PILOT_SHARE = 10
 """There is one pilot run for so many counted ones; pilot runs choose thresholds and are not counted."""
-PORTIONS = 50
-"""Reports of progress for each world."""
 CONFIDENCE = 0.999
 
 
@@ -71,7 +66,7 @@ def run(
     attack = name if isinstance(name, Attack) else find(name)
     with uncharged("simulated records of an audit"):
         worlds = attack.worlds(mu, seed)
-        pilot, scores = _scores(worlds, attack.name, runs + pilots, progress).split(pilots)
+        pilot, scores = scores_of(worlds, attack.name, runs + pilots, progress).split(pilots)
     alpha = 1.0 - confidence
     threshold = best_cut(pilot) if worlds.threshold is None else worlds.threshold
     gaussian, pure = worlds.claim.mu is not None, worlds.claim.pure_epsilon
@@ -91,20 +86,3 @@ def run(
         seed,
         scores=scores,
     )
-
-
-def _scores(worlds: Worlds, label: str, runs: int, progress: Progress | None) -> Scores:
-    """Scores of both worlds, drawn in portions so that progress can be told."""
-    portions = [len(part) for part in np.array_split(np.arange(runs), min(PORTIONS, runs))]
-    found: tuple[list[Floats], list[Floats]] = ([], [])
-    done = 0
-    for portion in portions:
-        for world in (0, 1):
-            drawn = np.asarray(worlds.draw(world, portion), dtype=np.float64)
-            if drawn.shape != (portion,) or np.isnan(drawn).any():
-                raise SettingError("An attack must give each run one score, which is a number.")
-            found[world].append(drawn)
-            done += portion
-            if progress is not None:
-                progress(done, 2 * runs, label)
-    return Scores(np.concatenate(found[0]), np.concatenate(found[1]))
