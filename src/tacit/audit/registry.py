@@ -46,6 +46,7 @@ from tacit.contract.batches import Sampling
 from tacit.errors import SettingError
 from tacit.estimators.classifiers import LinearSVC, LogisticRegression
 from tacit.estimators.covariance import Covariance
+from tacit.estimators.hypotheses import HypothesisClassifier
 from tacit.estimators.naive_bayes import GaussianNB
 from tacit.estimators.own_loss import MarginClassifier, MarginRegressor
 from tacit.estimators.regressors import (
@@ -150,6 +151,12 @@ ESTIMATORS = (
     ),
     AuditedFit(
         "GaussianNB", GaussianNB, pair=level_rows, coefficients=(1.0,) * 5, seen=class_totals, program=ask_by_class
+    ),
+    AuditedFit(
+        "HypothesisClassifier",
+        partial(HypothesisClassifier, hypotheses=((0.0, 1.0, 0.0), (0.0, -1.0, 0.0))),
+        pair=sole_row,
+        budget=pure_budget,
     ),
     _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
     _opposed(MarginRegressor, Outcome.NUMBERS, loss=audited_loss),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tacit.contract.plan import Penalty
 from tacit.errors import SettingError, TacitError
+from tacit.losses.black_box import BlackBoxLoss
 from tacit.losses.loss import Code
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
@@ -88,6 +89,10 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
         raise SettingError(f"There are no intervals for {what}: set inference=False.")
     if not isinstance(solver, str):
         return
+    if own and solver == "zeroth-order":
+        return
+    if isinstance(facts.loss, BlackBoxLoss):
+        raise SettingError('Of a black-box loss only values are known: use solver="zeroth-order".')
     if solver in {"auto", "gradient"}:
         if facts.design.open_places:
             raise SettingError(f'There must be declared bounds for {what}, not "private" ones.')
