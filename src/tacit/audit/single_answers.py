@@ -195,7 +195,9 @@ QUERIES: Mapping[type, OneQuery] = {
         (FIRST, 0.0),
         (FIRST, 1.0),
     ),
-    CandidateChoice: OneQuery(CandidateChoice(np.array([FIRST, -FIRST]), 1.0, zero_one=True), (FIRST, 0.0), (FIRST, 1.0)),
+    CandidateChoice: OneQuery(
+        CandidateChoice(np.array([FIRST, -FIRST]), 1.0, zero_one=True), (FIRST, 0.0), (FIRST, 1.0)
+    ),
     StatisticChoice: OneQuery(StatisticChoice((_ONLY, _OTHER)), (_OUTER, 0.0), (-_OUTER + 2 * LAST, 0.0)),
     PosteriorDraw: OneQuery(
         PosteriorDraw(1.0, 40.0, 2.0, 64, regression.smooth_huber(1.0)), (LAST, FAR_RESPONSE), (LAST, -FAR_RESPONSE)

@@ -144,8 +144,8 @@ def require_price(plan: Plan, *, private: bool) -> None:
         return
     if isinstance(plan.loss, BlackBoxLoss) and ledger.terms.refusals != "curator":
         raise LedgerError(
-            "a black-box loss is a Python function that sees single records, so that only a curator may fit it. Nothing "
-            'was spent. As the curator, begin the ledger with refusals="curator"; or use tacit.own_loss, which is checked'
+            "a black-box loss is a Python function that sees single records, so that only a curator may fit it. "
+            'Nothing was spent. As the curator, begin the ledger with refusals="curator"; or use tacit.own_loss'
         )
     try:
         ledger.price(plan.events(), plan.relation)

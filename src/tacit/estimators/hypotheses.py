@@ -79,7 +79,9 @@ class HypothesisClassifier(BinaryClassifier):
         except (TypeError, ValueError):
             given = np.empty(0)
         if given.ndim != 2 or given.shape[1] != width or not 1 <= len(given) <= LARGEST_NUMBER:
-            what = f"a matrix of {width} columns, the intercept first where there is one, and 1 to {LARGEST_NUMBER} rows"
+            what = (
+                f"a matrix of {width} columns, the intercept first where there is one, and 1 to {LARGEST_NUMBER} rows"
+            )
             raise SettingError(f"hypotheses must be {what}.")
         if not (np.abs(given) <= 1e100).all():
             raise SettingError("hypotheses must be finite numbers of moderate size.")

@@ -77,7 +77,9 @@ class Envelope:
         half, whole = self.size / 2, float(self.size)
         inside = special.gammainc(half, self.curve * self.radius**2)
         beyond = special.gammaincc(whole, self.line * self.radius)
-        near = math.log(inside) + math.lgamma(half) - half * math.log(self.curve) - math.log(2) + self.tilt * self.radius
+        near = (
+            math.log(inside) + math.lgamma(half) - half * math.log(self.curve) - math.log(2) + self.tilt * self.radius
+        )
         far = -math.inf
         if beyond > 0.0:
             far = math.log(beyond) + math.lgamma(whole) - whole * math.log(self.line)
@@ -96,7 +98,8 @@ class Envelope:
         near = np.sqrt(special.gammaincinv(half, level * most) / self.curve)
         rest = special.gammaincc(whole, self.line * self.radius)
         far = special.gammainccinv(whole, level * rest) / self.line
-        return np.where(place <= self.inside, np.minimum(near, self.radius), np.maximum(far, self.radius))
+        norms = np.where(place <= self.inside, np.minimum(near, self.radius), np.maximum(far, self.radius))
+        return np.asarray(norms)
 
     def heights(self, s: Floats) -> Floats:
         """E(s)."""

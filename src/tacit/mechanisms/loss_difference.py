@@ -28,7 +28,9 @@ from tacit.rows.storage.tiles import LANES, Floats, Integers
 
 
 @compiled
-def add_differences(block: Any, points: Any, loss: Any, columns: Any, scale: float, bound: int, total: Integers) -> None:
+def add_differences(
+    block: Any, points: Any, loss: Any, columns: Any, scale: float, bound: int, total: Integers
+) -> None:
     """Add to total[0] the bound times (loss at the first point - loss at the second)·scale, times the weight."""
     first, second = points
     width = first.shape[0]

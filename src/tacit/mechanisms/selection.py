@@ -45,7 +45,9 @@ def selected(scores: Integers, price: AnyPrice, entropy: Entropy | None) -> int:
 
 
 @compiled
-def add_losses(block: Any, candidates: Floats, loss: Any, columns: Any, cap: float, bound: int, total: Integers) -> None:
+def add_losses(
+    block: Any, candidates: Floats, loss: Any, columns: Any, cap: float, bound: int, total: Integers
+) -> None:
     """Add to total[c] the bound, times the record's loss at candidate c over the cap, times its weight."""
     width = candidates.shape[1]
     (code, shape), (weighted, shifted) = loss, columns

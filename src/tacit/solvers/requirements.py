@@ -79,7 +79,7 @@ def is_for_gradient(facts: PublicFacts, options: SolverOptions) -> bool:
     return facts.loss.code is Code.OWN or any(getattr(options, name) is not None for name in HAND_SET)
 
 
-def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
+def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:  # noqa: C901 - one branch a refusal
     """Refuse an own loss, or numbers set by hand, where a solver or intervals need more than slopes."""
     if not is_for_gradient(facts, options):
         return
@@ -87,12 +87,10 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
     what = "an own loss" if own else "fits with clip, noise_multiplier or warm_start set by hand"
     if options.inference:
         raise SettingError(f"There are no intervals for {what}: set inference=False.")
-    if not isinstance(solver, str):
-        return
-    if own and solver == "zeroth-order":
-        return
-    if isinstance(facts.loss, BlackBoxLoss):
+    if isinstance(facts.loss, BlackBoxLoss) and solver != "zeroth-order":
         raise SettingError('Of a black-box loss only values are known: use solver="zeroth-order".')
+    if not isinstance(solver, str) or (own and solver == "zeroth-order"):
+        return
     if solver in {"auto", "gradient"}:
         if facts.design.open_places:
             raise SettingError(f'There must be declared bounds for {what}, not "private" ones.')

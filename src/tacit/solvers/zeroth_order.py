@@ -42,7 +42,8 @@ REQUIRES = (
         f'solver="{NAME}" is not for the {{loss}} loss: its values are not computed. Use solver="auto".',
     ),
     Requirement(
-        lambda facts, _: facts.design.outputs == 1, f'solver="{NAME}" is for one linear predictor: two classes or a number.'
+        lambda facts, _: facts.design.outputs == 1,
+        f'solver="{NAME}" is for one linear predictor: two classes or a number.',
     ),
     Requirement(
         lambda facts, _: not facts.loss.relative,
@@ -58,6 +59,7 @@ REQUIRES = (
     Requirement(needs.declared_bounds, f'solver="{NAME}" needs declared bounds.'),
     # The steps would be too long by the unknown factor n / n_at_least.
     Requirement(needs.public_n, f'solver="{NAME}" needs a public n. Use relation="zero-out" or "replace-one".'),
+    *needs.takes_no(NAME, "clip", "noise_multiplier", "start"),
 )
 
 
@@ -141,4 +143,3 @@ def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     return assembled(
         facts, ExactZerothOrder(slope_bound(facts.loss, facts.records) * norm, ZEROTH_ORDER.step / norm), ()
     )
-
