@@ -75,7 +75,9 @@ def test_attacks_that_reach_the_sensitivity_show_most_of_mu(name: str) -> None:
     assert tacit.audit.run(name, mu=2.0, runs=300, seed=3).mu_lower > 1.2
 
 
-@pytest.mark.parametrize("name", ["GradientSum:pure", "NoisyMinimum:pure", "mean:pure", "CandidateChoice", "HypothesisClassifier"])
+@pytest.mark.parametrize(
+    "name", ["GradientSum:pure", "NoisyMinimum:pure", "mean:pure", "CandidateChoice", "HypothesisClassifier"]
+)
 def test_a_pure_claim_is_an_epsilon_at_delta_0(name: str) -> None:
     """Seeded, 1000 runs a world at 99.9%: a third of ε = 2 is shown."""
     found = tacit.audit.run(name, mu=2.0, runs=1000, seed=3)

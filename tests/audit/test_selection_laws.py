@@ -1,4 +1,4 @@
-"""Laws of selections and draws: probabilities add up, ratios are those of brute force, shifts never exceed the price."""
+"""Laws of selections and draws: probabilities add up, ratios are within the price, and shifts never exceed it."""
 
 import math
 from fractions import Fraction

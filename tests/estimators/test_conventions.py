@@ -53,7 +53,6 @@ ZOO: dict[str, dict[str, Any]] = {
     "Covariance": {},
     "GaussianNB": {},
     "MarginClassifier": {"loss": LABELS},
-    "HypothesisClassifier": {"hypotheses": [[0.0, 1.0]]},
     "MarginRegressor": {"loss": OWN, "y_bounds": (-10, 10)},
 }
 """Every estimator, and what it must be told besides epsilon and bounds."""

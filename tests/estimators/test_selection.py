@@ -1,7 +1,7 @@
 """Selected statistics: the best one at a large budget, charged and certified, for every method."""
 
 import numpy as np
-import pyarrow
+import pyarrow as pa
 import pytest
 
 import tacit
@@ -19,7 +19,7 @@ type = "factor"
 levels = ["a", "b"]
 """
 )
-TABLE = pyarrow.table({"x": np.linspace(0, 1, 500) ** 3, "g": ["a", "b", "a", "a", "b"] * 100})
+TABLE = pa.table({"x": np.linspace(0, 1, 500) ** 3, "g": ["a", "b", "a", "a", "b"] * 100})
 EXPRESSIONS = ["x", "x < 0.2", "2 * x - 1"]
 
 

@@ -44,6 +44,11 @@ def test_psi_has_no_cancellation_near_0() -> None:
     assert psi(-2.0) < 0.5 < psi(2.0)
 
 
+def energy_at(theta: np.ndarray, rows: np.ndarray, y: np.ndarray, k: float, ridge: float) -> float:
+    margin = rows @ theta
+    return float(k * (np.logaddexp(0, margin) - y * margin).sum() + ridge / 2 * theta @ theta)
+
+
 def test_energies_of_logistic_tables_lie_between_the_bounds() -> None:
     """Random tables, far points among them: f(θ) - f(θ₀) ≥ E(s), and at most ψ(x)s² + γs within the radius."""
     rng = np.random.default_rng(2)
@@ -54,10 +59,6 @@ def test_energies_of_logistic_tables_lie_between_the_bounds() -> None:
         y, k, ridge = rng.integers(0, 2, n), rng.exponential() * 3, rng.exponential() + 0.05
         start, radius = rng.normal(size=d) * 0.3, rng.exponential() * 3 + 0.1
 
-        def energy(theta: np.ndarray) -> float:
-            margin = rows @ theta
-            return float(k * (np.logaddexp(0, margin) - y * margin).sum() + ridge / 2 * theta @ theta)
-
         share = 1 / (1 + np.exp(-(rows @ start)))
         slope = k * rows.T @ (share - y) + ridge * start
         curved = k * rows.T @ (rows * (share * (1 - share))[:, None]) + ridge * np.eye(d)
@@ -67,7 +68,7 @@ def test_energies_of_logistic_tables_lie_between_the_bounds() -> None:
         for _ in range(20):
             move = rng.normal(size=d) * rng.choice([0.01, 1.0, 30.0])
             s = math.sqrt(float(move @ curved @ move))
-            rise = energy(start + move) - energy(start)
+            rise = energy_at(start + move, rows, y, k, ridge) - energy_at(start, rows, y, k, ridge)
             # Beyond the radius with b < 0 the line is below too, and no proposal is made from it.
             assert rise >= float(envelope.heights(np.array(s))) - 1e-9 * (1 + abs(rise))
             if s <= radius:

@@ -93,8 +93,7 @@ def test_neighbours_gradients_differ_by_at_most_the_stated_bound(loss: object) -
         replaced[0], blank[0] = bad, 0.0
         for theta in rng.normal(size=(20, 3)) * 5:
             base, two, one, less = (
-                energy_of(query, PRICE, memory_store(it)).bend(theta)[0]
-                for it in (values, replaced, blank, values[1:])
+                energy_of(query, PRICE, memory_store(it)).bend(theta)[0] for it in (values, replaced, blank, values[1:])
             )
             assert np.linalg.norm(two - base) <= 2 * largest * (1 + 1e-9)
             assert np.linalg.norm(one - base) <= largest * (1 + 1e-9)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tacit.contract.query import QueryKind
 from tacit.contract.selection_query import CandidateChoice, SelectionLaw, StatisticChoice
 from tacit.contract.sensitivity import Price, SelectionPrice, score_range, selection_price
-from tacit.contract.query import QueryKind
 from tacit.design.expression import Cell, Interval, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification, regression

@@ -2,6 +2,7 @@
 
 import math
 import time
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,14 @@ def test_without_noise_it_is_the_argmin_of_the_grid(make: Any) -> None:
 def test_numbers_have_both_forms() -> None:
     y = np.clip(X @ [1.0, -0.5, 0.2] + 0.05 * RNG.normal(size=len(X)), -3, 3)
     for rows in (X, X[:, :2]):
-        fitted = tacit.LinearRegression(epsilon=4.0, bounds=(-1, 1), y_bounds=(-3, 3), solver="exponential").fit(rows, y)
+        fitted = tacit.LinearRegression(epsilon=4.0, bounds=(-1, 1), y_bounds=(-3, 3), solver="exponential").fit(
+            rows, y
+        )
         assert abs(fitted.coef_[0] - 1.0) < 0.3
         assert fitted.certificate_.check().consistent
-    plan = tacit.HuberRegressor(epsilon=1.0, bounds=(-1, 1), y_bounds=(-3, 3), scale=0.5, solver="exponential").plan(99, 5)
+    plan = tacit.HuberRegressor(epsilon=1.0, bounds=(-1, 1), y_bounds=(-3, 3), scale=0.5, solver="exponential").plan(
+        99, 5
+    )
     assert isinstance(plan.solver, Posterior)
 
 
@@ -126,6 +131,6 @@ def test_a_selection_of_100000_candidates_is_fast(choose: Any) -> None:
     taken = []
     for _ in range(5):
         start = time.perf_counter()
-        choose(scores, 1 / tacit.privacy.event.Fraction(2**30), SystemEntropy())
+        choose(scores, Fraction(1, 2**30), SystemEntropy())
         taken.append(time.perf_counter() - start)
     assert min(taken) < 0.2

@@ -50,7 +50,7 @@ def test_without_noise_the_gap_is_small(radius: float) -> None:
 
 def test_least_squares_without_noise_agree_with_projected_descent() -> None:
     y = np.clip(X @ [1.0, -0.5, 0, 0, 0, 0.2] + 0.2, -2, 2)
-    given = {"epsilon": math.inf, "bounds": (-1, 1), "y_bounds": (-2, 2), "constraint": L1Ball(1.0)}
+    given: dict[str, Any] = {"epsilon": math.inf, "bounds": (-1, 1), "y_bounds": (-2, 2), "constraint": L1Ball(1.0)}
     walked, exact = (tacit.LinearRegression(**given, solver=name).fit(X, y) for name in ("frank-wolfe", "auto"))
     assert np.allclose(walked.coef_, exact.coef_, atol=2e-3)
 

@@ -223,8 +223,10 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    chosen = isinstance(price, SelectionPrice)
-    sensitivity, noise = stated_selection(price, step.kind, relation) if chosen else _numbers_of(price, step, relation)
+    if isinstance(price, SelectionPrice):
+        sensitivity, noise = stated_selection(price, step.kind, relation)
+    else:
+        sensitivity, noise = _numbers_of(price, step, relation)
     return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
 
 
@@ -269,12 +271,9 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
     kind, size = QueryKind(entry["query"]), entry["size"]
     largest = LARGEST_COUNT if kind in SIZED else 2
     require(1 <= size < largest, f"{place}: size is not a number of counts or means")
-    read = (
-        (lambda: read_selection_price(entry, place))
-        if kind in SELECTIONS
-        else (lambda: _read_price(entry, kind, place))
-    )
-    price = None if entry["event"] is None else read()
+    price: AnyPrice | None = None
+    if entry["event"] is not None:
+        price = read_selection_price(entry, place) if kind in SELECTIONS else _read_price(entry, kind, place)
     derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
     premises = f"does not follow from the bound, the noise, the count and the relation {relation}"
     for name, value in derived.items():
