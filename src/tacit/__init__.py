@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
+    from tacit.estimators.hypotheses import HypothesisClassifier as HypothesisClassifier
     from tacit.estimators.images import ImageClassifier as ImageClassifier
     from tacit.estimators.naive_bayes import GaussianNB as GaussianNB
     from tacit.estimators.own_loss import MarginClassifier as MarginClassifier
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.estimators.reusable_holdout import ReusableHoldout as ReusableHoldout
     from tacit.estimators.scattering import ScatteringTransform as ScatteringTransform
     from tacit.estimators.search import PrivateSearchCV as PrivateSearchCV
+    from tacit.estimators.selection import select as select
     from tacit.estimators.simple_regression import simple_regression as simple_regression
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from tacit.estimators.tukey import TukeyRegressor as TukeyRegressor
     from tacit.estimators.whitening import PrivateWhitener as PrivateWhitener
     from tacit.ledger.ledger import Ledger as Ledger
+    from tacit.losses.black_box import black_box_loss as black_box_loss
     from tacit.losses.own import own_loss as own_loss
     from tacit.planning.assumptions import Assumptions as Assumptions
     from tacit.planning.forecast import forecast as forecast
@@ -63,6 +66,7 @@ _NAMES = {
     "estimators.covariance": "Covariance",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
+    "estimators.hypotheses": "HypothesisClassifier",
     "estimators.images": "ImageClassifier",
     "estimators.naive_bayes": "GaussianNB",
     "estimators.own_loss": "MarginClassifier MarginRegressor",
@@ -72,6 +76,7 @@ _NAMES = {
     "estimators.reusable_holdout": "ReusableHoldout",
     "estimators.scattering": "ScatteringTransform",
     "estimators.search": "PrivateSearchCV",
+    "estimators.selection": "select",
     "estimators.simple_regression": "simple_regression",
     "estimators.statistics_gate": "Mean statistics",
     "estimators.whitening": "PrivateWhitener",
@@ -79,6 +84,7 @@ _NAMES = {
     "estimators.subsample_aggregate": "SubsampleAggregate",
     "estimators.tukey": "TukeyRegressor",
     "ledger.ledger": "Ledger",
+    "losses.black_box": "black_box_loss",
     "losses.own": "own_loss",
     "planning.assumptions": "Assumptions",
     "planning.forecast": "forecast",

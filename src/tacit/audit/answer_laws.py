@@ -6,7 +6,8 @@ What a query shows is compared with what was paid in the unit of its noise:
     discrete Laplace    ‖difference of the integers‖₁ / 2^bits    against ε
     Gamma norm          ‖difference of the integers‖₂ / 2^bits    against ε
 
-Selections and draws from posteriors are compared in `selection_laws.py`. A perturbed minimum is no sum. It is compared by the shift of its linear noise, and by its Jacobian.
+Selections and draws from posteriors are compared in `selection_laws.py`.
+A perturbed minimum is no sum. It is compared by the shift of its linear noise, and by its Jacobian.
 """
 
 from __future__ import annotations

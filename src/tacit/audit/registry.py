@@ -51,6 +51,7 @@ from tacit.contract.batches import Sampling
 from tacit.errors import SettingError
 from tacit.estimators.classifiers import LinearSVC, LogisticRegression
 from tacit.estimators.covariance import Covariance
+from tacit.estimators.hypotheses import HypothesisClassifier
 from tacit.estimators.naive_bayes import GaussianNB
 from tacit.estimators.own_loss import MarginClassifier, MarginRegressor
 from tacit.estimators.pate import PATE
@@ -167,6 +168,12 @@ ESTIMATORS = (
         program=ask_solver,
     ),
     AuditedFit("PATE", partial(PATE, teacher=Detector(), teachers=8), pair=lone_row, program=ask_solver),
+    AuditedFit(
+        "HypothesisClassifier",
+        partial(HypothesisClassifier, hypotheses=((0.0, 1.0, 0.0), (0.0, -1.0, 0.0))),
+        pair=sole_row,
+        budget=pure_budget,
+    ),
     _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
     _opposed(MarginRegressor, Outcome.NUMBERS, loss=audited_loss),
 )

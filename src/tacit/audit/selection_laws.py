@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from tacit.accounting.composition import pure_epsilon
 from tacit.audit.bounds import Floats
 from tacit.audit.shift import Shift
 from tacit.contract.query import KIND_OF, Answer, QueryKind
@@ -59,7 +60,7 @@ class ChoiceLaw:
         kind = KIND_OF[type(self.query)]
         moves = [int(b) - int(a) for a, b in zip(self.first, self.second, strict=True)]
         (event,) = events_of(kind, self.price, relation, size)
-        paid = Fraction(getattr(event, "eta", None) or getattr(event, "epsilon", 0))
+        paid = Fraction(pure_epsilon(event) or 0)
         return (Shift(kind, self.price.rate * (max(moves) - min(moves)), paid),)
 
     def _index(self, answer: Answer) -> int:

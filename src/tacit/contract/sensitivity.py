@@ -247,11 +247,6 @@ def event_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1
 def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 1) -> tuple[Event, ...]:
     """The events of one answer at this price."""
     require_kind(kind, price)
-    if isinstance(price, SelectionPrice):
-        found = price.rate * score_range(kind, price.bound, relation)
-        exponential = price.law is SelectionLaw.EXPONENTIAL
-        # Permute-and-flip has no bounded range: its privacy loss can be ±ε for one pair of tables.
-        return ((BoundedRange if exponential else Pure)(found, str(kind)),)
     if isinstance(price, BatchPrice):
         price.batches.require(relation)
         return (price.batches.event(price.bound, price.bits, str(kind)),)
@@ -265,8 +260,9 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
         _require_public_n(kind, relation)
         sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
         return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
-    if isinstance(price, LaplacePrice):
-        return (laplace_event(kind, price, relation),)
+    if isinstance(price, LaplacePrice | SelectionPrice):
+        laplace = isinstance(price, LaplacePrice)
+        return (laplace_event(kind, price, relation) if laplace else selection_event(kind, price, relation),)
     if not isinstance(price, PerturbedPrice):
         return (event_of(kind, price, relation, size),)
     _require_public_n(kind, relation)
@@ -282,6 +278,13 @@ def score_range(kind: QueryKind, bound: int, relation: Relation) -> int:
         raise SettingError("Scores are those of selections.")
     signed = 2 if kind is QueryKind.SIGNED_SELECTION else 1
     return bound * signed * (2 if relation is Relation.REPLACE_ONE else 1)
+
+
+def selection_event(kind: QueryKind, price: SelectionPrice, relation: Relation) -> Event:
+    """The event of a selection: rate times the range of its scores."""
+    found = price.rate * score_range(kind, price.bound, relation)
+    # Permute-and-flip has no bounded range: its privacy loss can be ±ε for one pair of tables.
+    return (BoundedRange if price.law is SelectionLaw.EXPONENTIAL else Pure)(found, str(kind))
 
 
 def selection_price(

@@ -22,6 +22,7 @@ from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.entry import Reservation
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import file_names
+from tacit.losses.black_box import BlackBoxLoss
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 from tacit.validate import one_of
@@ -141,6 +142,11 @@ def require_price(plan: Plan, *, private: bool) -> None:
     ledger = active_ledger()
     if ledger is None or not private:
         return
+    if isinstance(plan.loss, BlackBoxLoss) and ledger.terms.refusals != "curator":
+        raise LedgerError(
+            "a black-box loss is a Python function that sees single records, so that only a curator may fit it. "
+            'Nothing was spent. As the curator, begin the ledger with refusals="curator"; or use tacit.own_loss'
+        )
     try:
         ledger.price(plan.events(), plan.relation)
     except AccountingError as error:

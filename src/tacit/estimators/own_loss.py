@@ -10,6 +10,7 @@ from tacit.errors import SettingError
 from tacit.estimators.classifiers import BinaryClassifier
 from tacit.estimators.parameters import estimator
 from tacit.estimators.regressors import BoundedRegressor
+from tacit.losses.black_box import BlackBoxLoss
 from tacit.losses.loss import Loss
 from tacit.losses.own import OwnLoss
 
@@ -28,7 +29,7 @@ class MarginClassifier(BinaryClassifier):
     Parameters
     ----------
     loss
-        Of `tacit.own_loss`.
+        Of `tacit.own_loss`, or of `tacit.black_box_loss` for solver="zeroth-order".
 
     Examples
     --------
@@ -67,7 +68,7 @@ class MarginRegressor(BoundedRegressor):
     Parameters
     ----------
     loss
-        Of `tacit.own_loss`.
+        Of `tacit.own_loss`, or of `tacit.black_box_loss` for solver="zeroth-order".
 
     Examples
     --------
@@ -98,10 +99,13 @@ def declared(loss: object) -> OwnLoss:
     """Return an own loss, or refuse what is none."""
     if isinstance(loss, OwnLoss):
         return loss
-    raise SettingError("loss must be one of tacit.own_loss(slope, value, lipschitz=…).")
+    raise SettingError(
+        "loss must be one of tacit.own_loss(slope, value, lipschitz=…) or tacit.black_box_loss(value, lipschitz=…)."
+    )
 
 
 def loss_fact(loss: OwnLoss) -> PublicFact:
     """What the certificate says of an own loss: its bound is enforced, the rest is not."""
-    numbers = {"name": loss.name, "lipschitz": loss.shape[2], "enforced": "lipschitz, by clipping slopes"}
+    what = "differences of values" if isinstance(loss, BlackBoxLoss) else "slopes"
+    numbers = {"name": loss.name, "lipschitz": loss.shape[2], "enforced": f"lipschitz, by clipping {what}"}
     return PublicFact("loss", numbers, "declared")

@@ -98,7 +98,8 @@ class Envelope:
         near = np.sqrt(special.gammaincinv(half, level * most) / self.curve)
         rest = special.gammaincc(whole, self.line * self.radius)
         far = special.gammainccinv(whole, level * rest) / self.line
-        return np.where(place <= self.inside, np.minimum(near, self.radius), np.maximum(far, self.radius))
+        norms = np.where(place <= self.inside, np.minimum(near, self.radius), np.maximum(far, self.radius))
+        return np.asarray(norms)
 
     def heights(self, s: Floats) -> Floats:
         """E(s)."""

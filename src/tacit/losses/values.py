@@ -47,7 +47,9 @@ def pinball_value(z: float, y: float, quantile: float, width: float) -> float:
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def values(code: int, shape: NDArray[Any] | None, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]) -> None:
+def values(  # noqa: C901, PLR0912 - one branch a loss
+    code: int, shape: NDArray[Any] | None, margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
+) -> None:
     """Write the loss of every record of a tile; `shape` is that of `dispatch.shape_of`. Others than these are 0."""
     count = out.shape[0]
     if code == ZERO_ONE:

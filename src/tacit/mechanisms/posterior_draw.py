@@ -1,4 +1,4 @@
-"""Draws from a posterior ∝ exp(-k Σ loss - (λ/2)‖θ‖²), by rejection from an envelope. Private: store, minimum, energies.
+"""Draws from a posterior ∝ exp(-k Σ loss - (λ/2)‖θ‖²), by rejection from an envelope. Private: store, mode, energies.
 
 The draw itself is what is private: the posteriors of neighbours are near each other, and nothing is added. Proposals
 are made and weighed many at a time, so that almost always the work is the same for every table. Computed in floats:
@@ -41,6 +41,7 @@ class Energy:
     def parts(self) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Rows, labels and k times weights, some records at a time; what fills up tiles is constant in θ."""
         width, weighted = self.store.width, self.store.layout.weighted
+        labelled = self.query.loss.code is Code.LOGISTIC
         for index in range(self.store.block_count):
             for part in tile_parts(self.store.block(index), TILES_AT_ONCE):
                 tiles = dense_tiles(part, width).astype(np.float64)
@@ -48,10 +49,12 @@ class Energy:
                 rows = columns[:width].T
                 norms = np.maximum(np.sqrt((rows**2).sum(axis=1)), self.query.clip)
                 weights = np.clip(columns[width + 1], 0.0, 1.0) if weighted else np.ones(len(rows))
-                yield rows * (self.query.clip / norms)[:, np.newaxis], columns[width], self.factor * weights
+                # A label outside of [0, 1] would have a slope beyond the bound; no store holds one.
+                labels = np.clip(columns[width], 0.0, 1.0) if labelled else columns[width]
+                yield rows * (self.query.clip / norms)[:, np.newaxis], labels, self.factor * weights
 
     def heights(self, points: Floats) -> Floats:
-        """f at many points, (point, coordinate)."""
+        """Values of f at many points, (point, coordinate)."""
         total = self.query.ridge / 2 * (points**2).sum(axis=1)
         for rows, labels, weights in self.parts():
             total += weights @ _values(self.query, rows @ points.T, labels[:, np.newaxis])

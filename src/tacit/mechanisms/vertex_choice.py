@@ -113,7 +113,7 @@ def add_entries(
 
 
 def weights_of(query: VertexChoice) -> Floats:
-    """Radii over the largest one of a slope plus that of the constant: a score's weights add up to at most 1. Public."""
+    """Radii over the largest one of a slope plus that of the constant: those of a score add up to at most 1. Public."""
     slopes_of = query.radii[:-1] if query.constant else query.radii
     whole = float(slopes_of.max()) + (float(query.radii[-1]) if query.constant else 0.0)
     return np.ascontiguousarray(query.radii / whole)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tacit.contract.plan import Penalty
 from tacit.errors import SettingError, TacitError
+from tacit.losses.black_box import BlackBoxLoss
 from tacit.losses.loss import Code
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
@@ -78,7 +79,7 @@ def is_for_gradient(facts: PublicFacts, options: SolverOptions) -> bool:
     return facts.loss.code is Code.OWN or any(getattr(options, name) is not None for name in HAND_SET)
 
 
-def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
+def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:  # noqa: C901 - one branch a refusal
     """Refuse an own loss, or numbers set by hand, where a solver or intervals need more than slopes."""
     if not is_for_gradient(facts, options):
         return
@@ -86,7 +87,9 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:
     what = "an own loss" if own else "fits with clip, noise_multiplier or warm_start set by hand"
     if options.inference:
         raise SettingError(f"There are no intervals for {what}: set inference=False.")
-    if not isinstance(solver, str):
+    if isinstance(facts.loss, BlackBoxLoss) and solver != "zeroth-order":
+        raise SettingError('Of a black-box loss only values are known: use solver="zeroth-order".')
+    if not isinstance(solver, str) or (own and solver == "zeroth-order"):
         return
     if solver in {"auto", "gradient"}:
         if facts.design.open_places:

@@ -24,7 +24,6 @@ from tacit.contract.plan import Penalty, Plan, Purpose, Solution
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.selection_query import VALUED, LossDifference
 from tacit.losses.loss import Code
-from tacit.losses.own import OwnLoss
 from tacit.solvers import requirements as needs
 from tacit.solvers.coordinates import Coordinates, Vector, penalty_in, slope_bound
 from tacit.solvers.exact import quasi_newton
@@ -60,6 +59,7 @@ REQUIRES = (
     Requirement(needs.declared_bounds, f'solver="{NAME}" needs declared bounds.'),
     # The steps would be too long by the unknown factor n / n_at_least.
     Requirement(needs.public_n, f'solver="{NAME}" needs a public n. Use relation="zero-out" or "replace-one".'),
+    *needs.takes_no(NAME, "clip", "noise_multiplier", "start"),
 )
 
 
@@ -143,8 +143,3 @@ def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     return assembled(
         facts, ExactZerothOrder(slope_bound(facts.loss, facts.records) * norm, ZEROTH_ORDER.step / norm), ()
     )
-
-
-def is_black_box(facts: PublicFacts) -> bool:
-    """Whether of the loss only values are known."""
-    return isinstance(facts.loss, OwnLoss) and facts.loss.compiled is None
