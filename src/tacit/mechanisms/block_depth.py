@@ -58,7 +58,8 @@ def distance(volumes: Floats, blocks: int, price: DepthPrice) -> int:
             return j
         outside = max(rate * (t - 1) + volumes[t - 2 - j], rate * t + volumes[t - 1 - j])
         inside = max(rate * i + volumes[i + j - 1] for i in range(t, deepest - j + 1))
-        if not outside - inside <= limit:
+        # Flat boxes have a volume of 0, and nothing is stable about them.
+        if not math.isfinite(inside) or not outside - inside <= limit:
             return j
     return t
 

@@ -81,6 +81,7 @@ class BlockProcesses:
             self._control.sendall(LENGTH.pack(len(self._function.program)) + self._function.program)
             if _receive(self._control, 1) == b"+":
                 return
+        self._end()
         raise SettingError(
             "The program cannot be loaded in a process of its own. Its classes must be importable there, or defined in "
             "the script itself."
