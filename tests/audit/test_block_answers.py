@@ -11,6 +11,9 @@ from tacit.contract import sensitivity
 from tacit.contract.block_query import BlockMean
 from tacit.contract.query import QueryKind
 from tacit.mechanisms import block_depth, block_median, block_results, votes
+from tacit.noise.laplace import discrete_laplace
+from tacit.noise.selection import exponential_choice
+from tacit.privacy.event import Gaussian
 
 RARE = 1e-6
 
@@ -31,9 +34,7 @@ def test_a_sensitivity_of_half_a_block_is_refuted(name: str, monkeypatch: pytest
 
     monkeypatch.setattr(sensitivity, "squared_sensitivity", wrong)
     monkeypatch.setattr(
-        sensitivity,
-        "Votes",
-        lambda variance, queries, label: sensitivity.Gaussian(Fraction(queries, 2) / variance, 1, label),
+        sensitivity, "Votes", lambda variance, queries, label: Gaussian(Fraction(queries, 2) / variance, 1, label)
     )
     assert refuted(name)
 
@@ -73,7 +74,7 @@ def test_unclipped_results_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_median_at_twice_its_rate_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    choose = block_median.exponential_choice
+    choose = exponential_choice
     assert not refuted("BlockMedian", 2.0)
     monkeypatch.setattr(
         block_median, "exponential_choice", lambda scores, rate, entropy: choose(scores, 8 * rate, entropy)
@@ -83,7 +84,7 @@ def test_a_median_at_twice_its_rate_is_refuted(monkeypatch: pytest.MonkeyPatch) 
 
 def test_t18_an_inverted_laplace_scale_of_the_stability_test_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results whose distance is at the threshold in one world and one below in the other; mu stands for ε = 1."""
-    draw = block_depth.discrete_laplace
+    draw = discrete_laplace
     monkeypatch.setattr(block_depth, "distance", lambda volumes, blocks, price: at_threshold(volumes, price))
     assert not refuted("BlockDepth")
     monkeypatch.setattr(

@@ -61,9 +61,9 @@ TIGHT = {
     *(
         name
         for name in named(Subject.MECHANISM)
-        if not any(it in name for it in ("PerturbedMinimum", ":pure", "Batch"))
+        if not any(it in name for it in ("PerturbedMinimum", ":pure", "Batch", "BlockMedian", "BlockDepth"))
     ),
-    *named(Subject.ESTIMATOR),
+    *(named(Subject.ESTIMATOR) - {"TukeyRegressor"}),
     *("auto", "gradient", "whitened-gradient", "several-classes", "staged-gradient"),
     *("intercept-only", "mean", "whitened-mean", "covariance", "adassp", "statistical-queries", "evaluation"),
 }

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import (
     KIND_OF,
@@ -33,8 +35,8 @@ from tacit.mechanisms.newton_direction import integer_curvature
 from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.rows.storage.store import Store
 
-NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum})
-"""Minima, directions and sums over a secret batch are no sums of all records: their own tests take their place."""
+NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum, *get_args(AnyBlockQuery)})
+"""Minima, directions, blocks and secret batches are no sums of all records: their own tests take their place."""
 
 
 def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
@@ -45,7 +47,7 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
     elif isinstance(query, BoundedSums | GroupSums):
         found = integer_sums(query, bound, store)
     else:
-        assert not isinstance(query, GroupedQuery)
+        assert not isinstance(query, GroupedQuery | AnyBlockQuery)
         # As the responder does: the rows are brought to the query's coordinates first.
         rows = store if query.matrix is None else store.map(query.matrix)
         there = replace(query, matrix=None)

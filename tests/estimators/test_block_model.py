@@ -44,7 +44,7 @@ def test_invented_rows_are_within_the_bounds_and_have_every_class() -> None:
         ({"estimator": VoteStudent}, "an object with fit"),
         ({"output_bounds": None}, "output_bounds must be two numbers"),
         ({"output_bounds": (1, -1)}, "each lower one below"),
-        ({"output": len}, "outputs=… must say"),
+        ({"statistic": len}, "outputs=… must say"),
         ({"aggregator": "mode"}, "aggregator"),
         ({"seconds": -1}, "seconds"),
         ({"bounds": "private"}, "declared bounds or none"),
@@ -56,11 +56,10 @@ def test_bad_settings_are_refused_and_nothing_is_spent(given: dict[str, object],
         settings = {**MODEL.get_params(deep=False), "delta": 1e-6, **given}
         with pytest.raises(SettingError, match=said):
             SubsampleAggregate(**settings).fit(X, y)
-        assert ledger.charges == ()
+        assert ledger.charges() == ()
 
 
 def test_fewer_than_two_teachers_are_refused_and_nothing_is_spent() -> None:
-
 
     X, y = np.zeros((100, 2)), np.arange(100) % 2
     with Ledger(budget=Budget(epsilon=5.0, delta=1e-5)) as ledger:
@@ -69,12 +68,12 @@ def test_fewer_than_two_teachers_are_refused_and_nothing_is_spent() -> None:
             model.fit(X, y, tacit.public(X[:5]))
         with pytest.raises(SettingError, match=r"tacit\.public"):
             model.fit(X, y, X[:5])
-        assert ledger.charges == ()
+        assert ledger.charges() == ()
 
 
 def test_what_cannot_be_pickled_is_refused() -> None:
     with pytest.raises(SettingError, match="cannot be sent"):
-        pickled(it for it in ())
+        pickled(x for x in range(1))
 
 
 def test_released_numbers_are_between_their_bounds() -> None:

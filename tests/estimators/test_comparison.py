@@ -1,6 +1,6 @@
 """All solvers on public rows, and a refusal for rows that are not."""
 
-import pyarrow
+import pyarrow as pa
 import pytest
 
 import tacit
@@ -9,7 +9,7 @@ from tacit.errors import LedgerError, SettingError, TacitError
 from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
 from tacit.solvers.choice import PURE_SOLVERS, SOLVERS
 
-TABLE = pyarrow.table(dict(clinic_table(2000)))
+TABLE = pa.table(dict(clinic_table(2000)))
 SCHEMA = tacit.Schema.parse(CLINIC_SCHEMA)
 FORMULA = "readmit ~ age"
 
@@ -55,4 +55,4 @@ def test_inside_a_ledger_it_is_refused() -> None:
         with pytest.raises(TacitError) as refused:
             tacit.compare(FORMULA, tacit.public(TABLE), SCHEMA, epsilon=1.0, delta=1e-6)
         assert isinstance(refused.value, LedgerError | SettingError)
-        assert ledger.charges == ()
+        assert ledger.charges() == ()

@@ -6,7 +6,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import tacit
-
 from tacit import PATE
 from tacit.errors import DataError, SettingError
 from tacit.solvers.teachers import TeacherAnswers
@@ -52,9 +51,7 @@ def test_confident_answers_teach_a_student_of_ones_own() -> None:
 def test_no_answers_are_an_outcome_and_no_refusal() -> None:
     model = PATE(epsilon=1.0, teacher=GaussianNB(), teachers=4, classes=["down", "up"])
     model._public = KNOWN[:3]
-    model._answers = TeacherAnswers(
-        np.empty((0, 2)), np.empty(0, dtype=np.int64), 1.0, np.full(3, -1)
-    )
+    model._answers = TeacherAnswers(np.empty((0, 2)), np.empty(0, dtype=np.int64), 1.0, np.full(3, -1))
     model.classes_, model.n_features_in_ = np.array(["down", "up"]), 2
     model._store(np.zeros(3), None)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="no student"):

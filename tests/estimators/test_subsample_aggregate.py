@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from tacit import Budget, Ledger, SubsampleAggregate
@@ -12,13 +13,15 @@ X = RNG.normal(size=(2000, 2))
 Y = X @ [2.0, -1.0] + 0.5 + 0.3 * RNG.normal(size=2000)
 
 
-class Moody(Ridge):
+class Moody(BaseEstimator):  # type: ignore[misc]
     """Fails, by its data, on a few blocks."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> "Moody":  # type: ignore[override]
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "Moody":
         if X[:, 0].max() > 2.9:
             raise ValueError("a secret")
-        return super().fit(X, y)  # type: ignore[return-value]
+        twin = Ridge().fit(X, y)
+        self.coef_, self.intercept_ = twin.coef_, twin.intercept_
+        return self
 
 
 def test_ridge_regression_of_blocks_inside_a_ledger() -> None:
@@ -29,7 +32,7 @@ def test_ridge_regression_of_blocks_inside_a_ledger() -> None:
     seen: list[tuple[int, int, str]] = []
     with Ledger(budget=Budget(epsilon=9.0, delta=1e-5)) as ledger:
         model.set_params(progress=lambda *it: seen.append(it)).fit(X, Y)
-        assert len(ledger.charges) == 1
+        assert len(ledger.charges()) == 1
     assert np.abs(model.coef_ - [2.0, -1.0]).max() < 3.0
     assert model.names_ == ("Intercept", "x0", "x1")
     assert model.predict(X[:2]).shape == (2,)
@@ -43,7 +46,13 @@ def test_ridge_regression_of_blocks_inside_a_ledger() -> None:
 def test_blocks_that_raise_are_charged_the_same() -> None:
     """Seeded; the failing blocks give the middle of the bounds."""
     model = SubsampleAggregate(
-        estimator=Moody(), epsilon=8.0, delta=1e-6, output_bounds=(-4, 4), blocks=20, aggregator="median", random_state=1
+        estimator=Moody(),
+        epsilon=8.0,
+        delta=1e-6,
+        output_bounds=(-4, 4),
+        blocks=20,
+        aggregator="median",
+        random_state=1,
     ).fit(X, Y)
     assert np.abs(model.values_ - [0.5, 2.0, -1.0]).max() < 0.5
     assert model.plan_.guarantee().epsilon <= 8.0
@@ -56,7 +65,7 @@ def test_an_estimator_that_always_fails_is_refused_before_anything_is_spent() ->
     with Ledger(budget=Budget(epsilon=9.0, delta=1e-5)) as ledger:
         with pytest.raises(SettingError, match="did not return 3 finite numbers"):
             broken.fit(X, (Y > 0).astype(int))
-        assert ledger.charges == ()
+        assert ledger.charges() == ()
 
 
 def test_names_of_several_classes() -> None:
@@ -66,6 +75,6 @@ def test_names_of_several_classes() -> None:
     design = model.plan(1000, 1).design
     assert model._output_names(design) == ["a: Intercept", "b: Intercept", "c: Intercept", "a: x0", "b: x0", "c: x0"]
     own = SubsampleAggregate(
-        estimator=Ridge(), epsilon=1.0, output_bounds=(-4, 4), blocks=4, output=len, outputs=["first", "second"]
+        estimator=Ridge(), epsilon=1.0, output_bounds=(-4, 4), blocks=4, statistic=len, outputs=["first", "second"]
     )
     assert own._output_names(own.plan(1000, 1).design) == ["first", "second"]

@@ -83,7 +83,7 @@ def test_a_failed_test_is_an_answer() -> None:
 
 def test_a_stable_point_is_among_the_results() -> None:
     rng = np.random.default_rng(2)
-    results = rng.normal(size=(400, 2)) + [1e9, -3.0]
+    results = rng.normal(size=(400, 2)) + np.array([1e9, -3.0])
     query = BlockDepth(LeastSquares(2), 400)
     found = answer_block_depth(query, PRICE, results, SeededEntropy(1)).value
     assert np.abs(found - [1e9, -3.0]).max() < 1.0

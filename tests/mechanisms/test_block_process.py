@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import pytest
 
 from tacit.contract.block_query import BlackBox
 from tacit.errors import SettingError
-from tacit.mechanisms import block_process
 from tacit.mechanisms.block_process import BlockProcesses
 
 FINE, RAISES, EXITS, NAN, SHORT, WORDS, PRINTS, SPINS, SLEEPS, KILLS, REMEMBERS = range(11)
@@ -30,7 +30,8 @@ def behave(X: Any, y: Any) -> Any:
     if kind == EXITS:
         os._exit(3)
     if kind == PRINTS:
-        print("a secret", flush=True)
+        sys.stdout.write("a secret")
+        sys.stdout.flush()
         sys.stderr.write("another")
         os.write(1, b"and a third")
     if kind == SPINS:
@@ -55,10 +56,9 @@ def block(kind: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[BlockProcesses]:
-    from cloudpickle import dumps, register_pickle_by_value
-
-    register_pickle_by_value(sys.modules[__name__])
-    function = BlackBox(dumps(behave), DEFAULT, (), (), seconds=0.2)
+    cloudpickle = import_module("cloudpickle")
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    function = BlackBox(cloudpickle.dumps(behave), DEFAULT, (), (), seconds=0.2)
     with BlockProcesses(function) as opened:
         yield opened
 
@@ -99,6 +99,6 @@ def test_a_program_that_cannot_be_loaded_is_refused() -> None:
 
 
 def test_a_system_without_fork_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(block_process.os, "fork")
+    monkeypatch.delattr(os, "fork")
     with pytest.raises(SettingError, match="fork"):
         BlockProcesses(BlackBox(pickle.dumps(len), (0.0,), (), ()))

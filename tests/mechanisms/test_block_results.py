@@ -17,8 +17,8 @@ ROWS = np.column_stack([RNG.normal(size=(400, 2)), np.ones(400), RNG.integers(0,
 FUNCTION = BlockMinimum(classification.LOGISTIC, 3, 0.5, 4, 5)
 
 
-def store(rows: np.ndarray, **more: bool) -> MemoryStore:
-    return MemoryStore(Layout(len(rows), 3, rows.dtype, LANES * 100, **more), [to_tiles(rows)])
+def store(rows: np.ndarray, *, weighted: bool = False) -> MemoryStore:
+    return MemoryStore(Layout(len(rows), 3, rows.dtype, LANES * 100, weighted), [to_tiles(rows)])
 
 
 def test_t43_every_row_is_in_exactly_one_block_with_its_unit() -> None:
@@ -40,7 +40,8 @@ def test_one_replaced_record_changes_one_result() -> None:
 def test_results_do_not_follow_the_order_of_the_table() -> None:
     """With the same draws, another order of the records gives other blocks: places decide nothing but a draw."""
     first, second = (
-        block_results(FUNCTION, 20, store(it), SecretDraws(SeededEntropy(3))) for it in (ROWS, ROWS[np.argsort(ROWS[:, 0])])
+        block_results(FUNCTION, 20, store(it), SecretDraws(SeededEntropy(3)))
+        for it in (ROWS, ROWS[np.argsort(ROWS[:, 0])])
     )
     assert (first != second).any(axis=1).all()
     # Sorted by content, no block has a part of the range for itself, as a partition by place would.

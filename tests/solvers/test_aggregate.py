@@ -105,10 +105,10 @@ def test_a_ledger_is_charged_for_the_plan_and_not_for_a_refusal() -> None:
     with Ledger(budget=Budget(epsilon=5.0, delta=1e-5)) as ledger:
         with pytest.raises(SettingError, match="Use at most"):
             model(delta=1e-6).fit(X[:4], Y[:4])
-        assert ledger.charges == ()
+        assert ledger.charges() == ()
         model(delta=1e-6).fit(X, Y)
-        assert len(ledger.charges) == 1
-        assert ledger.certificate.check().consistent
+        assert len(ledger.charges()) == 1
+        assert ledger.certificate().check().consistent
 
 
 def test_the_plan_costs_at_most_its_budget() -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.audit.answer_laws import AuditedTable, Minima, Shift, law_of
+from tacit.audit.answer_laws import AuditedTable, Minima, law_of
+from tacit.audit.shift import Shift
 from tacit.contract.bounded_parameters import PART
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Gate, Query

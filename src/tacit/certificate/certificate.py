@@ -226,15 +226,16 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
         return {**entry, "event": None, "sensitivity": None, "noise": None}
     found = events_of(step.kind, price, relation, step.size)
     event = found[0] if len(found) == 1 else Composed(found)
-    sensitivity, noise = _numbers_of(price, step, relation)
+    if isinstance(price, BlockPrice):
+        sensitivity, noise = stated_block_price(price)
+    else:
+        sensitivity, noise = _numbers_of(price, step, relation)
     return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
 
 
 def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sensitivity and noise of an answer, as the certificate states them."""
     noise: dict[str, Any]
-    if isinstance(price, BlockPrice):
-        return stated_block_price(price)
     if isinstance(price, PurePrice):
         noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
         stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
@@ -272,7 +273,8 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
     kind, size = QueryKind(entry["query"]), entry["size"]
     largest = LARGEST_COUNT if kind in SIZED else 2
     require(1 <= size < largest, f"{place}: size is not a number of counts or means")
-    price = None if entry["event"] is None else _read_price(entry, kind, place)
+    read = read_block_price if kind in CHOICES else _read_price
+    price = None if entry["event"] is None else read(entry, kind, place)
     derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
     premises = f"does not follow from the bound, the noise, the count and the relation {relation}"
     for name, value in derived.items():
@@ -284,8 +286,6 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
-    if kind in CHOICES:
-        return read_block_price(entry, kind, place)
     perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL
     proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}
     require(proven, f"{place}: no {kind} has the arithmetic {REAL}")

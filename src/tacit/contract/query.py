@@ -343,12 +343,12 @@ class GroupSums:
 
 BLOCK_KINDS = frozenset(kind for kind in QueryKind if kind.startswith(("block-", "vote-")))
 """Kinds of answers about blocks."""
-WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, AnyBlockQuery)
+WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection | AnyBlockQuery
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
 """Queries of a store of records."""
-Query = TableQuery | GroupedQuery
+Query = TableQuery | AnyBlockQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,

@@ -6,9 +6,10 @@ records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sa
 |q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
 k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the
 relation. Blocks are as many integer vectors of norm at most S, and votes as many rows of S at one of the classes: what
-one unit changes is one block, in any way, whatever the relation. A noisy minimum is no sum either: S is what one record more or less can move its integers by. A sum over a batch
-has the factor of its way of sampling (`Batches.squared_factor`). What one record (or person) can change in the sum is
-then a theorem about integers (proofs/mechanisms):
+one unit changes is one block, in any way, whatever the relation. A noisy minimum is no sum either: S is what one
+record more or less can move its integers by. A sum over a batch has the factor of its way of sampling
+(`Batches.squared_factor`). What one record (or person) can change in the sum is then a theorem about integers
+(proofs/mechanisms):
 
     =============  =======================  =========================
     squared        replace-one              zero-out, add-remove
@@ -39,6 +40,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from tacit.accounting.objective_perturbation import jacobian_term
 from tacit.contract.batches import BatchPrice
@@ -46,7 +48,15 @@ from tacit.contract.block_price import BlockPrice, ChoicePrice, DepthPrice
 from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, SettingError
 from tacit.losses.loss import Code, Loss
-from tacit.privacy.event import Event, Gaussian, ObjectivePerturbation, PerturbedObjective, Pure, SoftmaxPerturbation, Votes
+from tacit.privacy.event import (
+    Event,
+    Gaussian,
+    ObjectivePerturbation,
+    PerturbedObjective,
+    Pure,
+    SoftmaxPerturbation,
+    Votes,
+)
 from tacit.privacy.relation import Relation
 
 LARGEST_BITS = 52
@@ -155,7 +165,11 @@ AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice | Blo
 
 def require_kind(kind: QueryKind, price: AnyPrice) -> None:
     """Refuse the price of another kind of query."""
-    own_prices = {QueryKind.MINIMUM: PerturbedPrice, QueryKind.BATCH_GRADIENT: BatchPrice, **CHOICES}
+    own_prices: dict[QueryKind, Any] = {
+        QueryKind.MINIMUM: PerturbedPrice,
+        QueryKind.BATCH_GRADIENT: BatchPrice,
+        **CHOICES,
+    }
     for own, prices in own_prices.items():
         if (kind is own) != isinstance(price, prices):
             raise SettingError(f"A {own}, and nothing else, has a price of its own kind.")
@@ -206,25 +220,32 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     if isinstance(price, BatchPrice):
         price.batches.require(relation)
         return (price.batches.event(price.bound, price.bits, str(kind)),)
-    if isinstance(price, BlockPrice):
-        return (price.event(size, str(kind)) if isinstance(price, ChoicePrice) else price.event(str(kind)),)
-    if kind is QueryKind.VOTE_COUNTS and isinstance(price, Price):
-        return (Votes(Fraction(4**price.bits, price.bound**2), size, str(kind)),)
+    if isinstance(price, BlockPrice) or kind is QueryKind.VOTE_COUNTS:
+        return (_block_event(kind, price, size),)
     if isinstance(price, GammaPrice):
         if kind is not QueryKind.NOISY_MINIMUM:
             raise SettingError("Noise of Gamma norm is for noisy minima.")
         _require_public_n(kind, relation)
         sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
         return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
-    if isinstance(price, LaplacePrice):
-        return (laplace_event(kind, price, relation),)
     if not isinstance(price, PerturbedPrice):
+        if isinstance(price, LaplacePrice):
+            return (laplace_event(kind, price, relation),)
         return (event_of(kind, price, relation, size),)
     _require_public_n(kind, relation)
     what = "accuracy of the minimum"
-    if isinstance(price, PurePrice):
-        return Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
-    return objective_event(price), Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+    if isinstance(price, MinimumPrice):
+        events: tuple[Event, Event] = objective_event(price), Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+    else:
+        events = Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
+    return events
+
+
+def _block_event(kind: QueryKind, price: AnyPrice, size: int) -> Event:
+    """The event of medians, of a deep point, or of the votes of teachers."""
+    if isinstance(price, BlockPrice):
+        return price.event(size, str(kind)) if isinstance(price, ChoicePrice) else price.event(str(kind))
+    return Votes(Fraction(4**price.bits, price.bound**2), size, str(kind))
 
 
 def laplace_event(kind: QueryKind, price: LaplacePrice, relation: Relation) -> Pure:

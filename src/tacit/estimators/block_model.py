@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-import pickle  # noqa: S403 - for its error
+import pickle
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -127,13 +129,13 @@ class BlockModel(Model):
         """Ask, and return what is released."""
         return Release(plan, plan.solver.run(gate, plan).theta, seeded)
 
-    def _black_box(self, program: Any, default: Sequence[float], design: Design, groups: int = 0) -> BlackBox:
+    def _black_box(self, program: Any, default: Floats, design: Design, groups: int = 0) -> BlackBox:
         """Pickle a program, with what takes stored rows to the user's."""
         seconds = positive("seconds", getattr(self, "seconds", 60.0))
         scales = (*(column.scale for column in design.columns), getattr(design.response, "scale", 1.0))
         centres = (*(column.center for column in design.columns), getattr(design.response, "center", 0.0))
         code = pickled(program)
-        return BlackBox(code, tuple(float(it) for it in default), scales, centres, seconds, 1, groups)
+        return BlackBox(code, tuple(default.tolist()), scales, centres, seconds, 1, groups)
 
     def _number_of_blocks(self, name: str) -> int | None:
         given = getattr(self, name)
@@ -141,13 +143,12 @@ class BlockModel(Model):
 
 
 def pickled(program: Any) -> bytes:
-    """The program's code and settings; by cloudpickle, where it is installed, also what a script or notebook defines."""
+    """The program's code and settings; with cloudpickle, if it is installed, also what a script or notebook defines."""
+    library: Any = pickle
+    with suppress(ImportError):
+        library = import_module("cloudpickle")
     try:
-        from cloudpickle import dumps
-    except ImportError:
-        from pickle import dumps  # noqa: S403 - written here, and read by this program's own process
-    try:
-        return bytes(dumps(program))
+        return bytes(library.dumps(program))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise SettingError(f"The estimator cannot be sent to another process: {error}") from error
 

@@ -95,5 +95,7 @@ class TukeyRegressor(RegressorMixin, BlockModel):
         # A point that is drawn has no coordinate that is exactly 0, unless all blocks agree on it.
         self.stable_ = bool(coefficients.any())
         if not self.stable_:
-            text = "The stability test failed: coefficients are 0, and the budget is spent. Use more records or a larger"
+            text = (
+                "The stability test failed: coefficients are 0, and the budget is spent. Use more records or a larger"
+            )
             warnings.warn(f"{text} epsilon, or declare bounds and use LinearRegression.", UnstableFit, stacklevel=4)

@@ -1,8 +1,8 @@
 """A deep point among the results of blocks, without bounds on them, or none where a stability test fails.
 
 Private: the results. The depth of a point is the smallest number of blocks beyond it, in any coordinate and direction;
-the points of depth at least i are a box. A point is drawn with density ∝ e^(rate·depth) among those of depth at least t,
-after a noisy test that this set hardly changes with any few blocks. Proof: proofs/mechanisms/block_depth.md.
+the points of depth at least i are a box. A point is drawn with density ∝ e^(rate·depth) among those of depth at least
+t, after a noisy test that this set hardly changes with any few blocks. Proof: proofs/mechanisms/block_depth.md.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def side_counts(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     held = np.bincount(places, minlength=CELLS)
     below = np.cumsum(held) - held
-    return np.maximum(below, len(places) - below - held).astype(np.int64)
+    return np.asarray(np.maximum(below, len(places) - below - held), dtype=np.int64)
 
 
 def answer_block_median(

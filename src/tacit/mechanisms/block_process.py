@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle  # noqa: S403 - of the program, which is the user's own; results are raw bytes
+import pickle
 import signal
 import socket
 import struct
-import subprocess  # noqa: S404 - of this interpreter, with fixed arguments
+import subprocess
 import sys
 import threading
 import warnings

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract import block_query as of_blocks
 from tacit.contract import query as queries
 from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract.grouped_query import GroupedQuery
@@ -49,11 +50,11 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,
     queries.CurvatureTrace: newton_direction.answer_curvature_trace,
-    queries.BlockMean: block_mean.answer_block_mean,
-    queries.BlockMedian: block_median.answer_block_median,
-    queries.BlockDepth: block_depth.answer_block_depth,
-    queries.VoteChecks: votes.answer_votes,
-    queries.VoteCounts: votes.answer_votes,
+    of_blocks.BlockMean: block_mean.answer_block_mean,
+    of_blocks.BlockMedian: block_median.answer_block_median,
+    of_blocks.BlockDepth: block_depth.answer_block_depth,
+    of_blocks.VoteChecks: votes.answer_votes,
+    of_blocks.VoteCounts: votes.answer_votes,
 }
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
 SEEDED_STREAM = 1 << 128

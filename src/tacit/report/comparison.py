@@ -30,7 +30,9 @@ def comparison_table(found: Comparison) -> Table:
 
 def comparison_lines(found: Comparison) -> list[str]:
     """What does not apply, and why."""
-    lines = [f"Without privacy: {found.without_privacy:.4f}. Medians of {found.repeats} fits of {found.records:,} rows."]
+    lines = [
+        f"Without privacy: {found.without_privacy:.4f}. Medians of {found.repeats} fits of {found.records:,} rows."
+    ]
     refused = [it for it in found.results if it.refused is not None]
     return lines + [f"{it.solver}: {it.refused}" for it in refused]
 
@@ -53,7 +55,9 @@ def plot_comparison(found: Comparison, path: str | os.PathLike[str] | None = Non
         axes.set_xlim(min([*errors, 0.1]) / 3, max([*errors, 0.1]) * 8)
         axes.plot(errors, range(len(shown)), "o", color=BLUE, markersize=7)
         for place, (it, error) in enumerate(zip(shown, errors, strict=True)):
-            axes.annotate(f"{it.seconds:.2g} s", (error, place), (8, 0), textcoords="offset points", va="center", color=INK)
+            axes.annotate(
+                f"{it.seconds:.2g} s", (error, place), (8, 0), textcoords="offset points", va="center", color=INK
+            )
         return figure
 
     return drawn(draw, path)

@@ -81,15 +81,15 @@ def block_count(records: int, size: int, noise: float, *, jackknife: bool) -> in
         best = (noise / (math.sqrt(2) * BLOCKS.bias)) ** (1 / 3) * (records / size) ** (2 / 3)
     else:
         best = math.sqrt(noise / BLOCKS.plain_bias * records / size)
-    return max(2, math.floor(min(best, most)))
+    return max(2, math.floor(min(float(best), most)))
 
 
 def require_rows(records: int, blocks: int, size: int) -> None:
     """Refuse blocks that are expected to have fewer rows than numbers to find, by public facts alone."""
     if records < blocks * size:
         raise SettingError(
-            f"{blocks} blocks of {records} records have {records / blocks:.3g} each, fewer than the {size} numbers that "
-            f"a block returns. Use at most {max(records // size, 0)} blocks, more records or fewer columns."
+            f"{blocks} blocks of {records} records have {records / blocks:.3g} each, fewer than the {size} numbers "
+            f"that a block returns. Use at most {max(records // size, 0)} blocks, more records or fewer columns."
         )
 
 
@@ -108,9 +108,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require(REQUIRES, facts, options)
     solver = _settings(facts, math.sqrt(allowed))
     # What is summed are blocks, not records.
-    price = price_for(
-        QueryKind.BLOCK_MEAN, allowed, facts.relation, records=solver.blocks, width=facts.coordinates
-    )
+    price = price_for(QueryKind.BLOCK_MEAN, allowed, facts.relation, records=solver.blocks, width=facts.coordinates)
     steps = (Step(QueryKind.BLOCK_MEAN, price, 1, Purpose.AGGREGATE),)
     return assembled(facts, solver, steps).with_facts(PublicFact("blocks", solver.blocks, "declared"))
 

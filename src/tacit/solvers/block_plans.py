@@ -123,7 +123,7 @@ def _price(facts: PublicFacts, solver: BlockAggregate) -> AnyPrice:
     epsilon = Fraction(budget.epsilon) * (1 - SLACK)
     if solver.aggregator is Aggregator.DEPTH:
         if budget.is_pure:
-            raise SettingError('A depth has a stability test, which may fail: give a delta above 0.')
+            raise SettingError("A depth has a stability test, which may fail: give a delta above 0.")
         return depth_price(epsilon, Fraction(budget.delta))
     return median_price(epsilon, budget.delta, size, facts)
 
