@@ -30,7 +30,6 @@ from tacit.errors import PrivacyWarning, SettingError
 from tacit.estimators.base import Model
 from tacit.estimators.regressors import response_ends
 from tacit.losses.loss import Loss
-from tacit.solvers.public_draws import PublicSequence
 from tacit.validate import positive, whole
 
 LARGEST_NORM = 1e15
@@ -156,14 +155,15 @@ def pickled(program: Any) -> bytes:
 def invented_rows(design: Design, count: int) -> tuple[Floats, Floats]:
     """Rows of no record, within the bounds where these are declared, with every class among the responses."""
     count = max(2 * len(design.response.classes), min(count, REHEARSED), 2)
-    draws = PublicSequence(1).standard_normal((count, len(design.columns) + 1))
+    # Waves of frequencies that no column shares with another: of full rank, and the same in every fit.
+    draws = np.sin(np.outer(np.arange(1, count + 1), np.arange(1, len(design.columns) + 2) ** 1.5))
     X = draws[:, :-1]
     if design.columns and math.isfinite(design.columns[0].upper):
         lower, upper = (np.array([getattr(c, end) for c in design.columns]) for end in ("lower", "upper"))
-        X = (lower + upper) / 2 + (upper - lower) / 2 * np.tanh(X)
+        X = (lower + upper) / 2 + (upper - lower) / 2 * X
     if design.response.classes:
         return X, (np.arange(count) % len(design.response.classes)).astype(np.float64)
-    return X, X[:, 0] * 1.0 + draws[:, -1]
+    return X, np.asarray(X[:, 0] + draws[:, -1])
 
 
 def output_design(names: Sequence[str], lower: Sequence[float], upper: Sequence[float]) -> Design:

@@ -58,6 +58,7 @@ class Aggregate:
     radius: float
     ridge: float
     rows_needed: int
+    groups: int
     name: str = NAME
     intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
@@ -65,7 +66,7 @@ class Aggregate:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the mean."""
         width = plan.design.width
-        function = BlockMinimum(plan.loss, width, self.ridge, BLOCKS.groups, self.rows_needed)
+        function = BlockMinimum(plan.loss, width, self.ridge, self.groups, self.rows_needed)
         query = BlockMean(function, self.blocks, np.zeros(width), np.full(width, self.radius), 1.0)
         return Solution(gate.ask(query).value * self.radius)
 
@@ -125,4 +126,4 @@ def _settings(facts: PublicFacts, mu: float) -> Aggregate:
     records, size = facts.records, facts.coordinates
     blocks = block_count(records, size, 2 * math.sqrt(size) / mu, jackknife=True)
     require_rows(records, blocks, size)
-    return Aggregate(blocks, radius, ridge, rows_needed(records, blocks, size))
+    return Aggregate(blocks, radius, ridge, rows_needed(records, blocks, size), BLOCKS.groups)

@@ -70,7 +70,7 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         own = not isinstance(options.solver, str)
         if not own and options.solver in PENALISED and facts.penalty.l2:
             return PENALISED[options.solver](facts, options)
-        if not own and options.solver in UNNOISED:
+        if not own and options.solver in UNNOISED and not options.inference:
             return UNNOISED[options.solver](facts, options)
         plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
         return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
