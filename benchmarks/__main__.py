@@ -31,9 +31,12 @@ TOPICS = (
     "accuracy",
     "coverage",
     "images",
+    "aggregate",
+    "pate",
+    "solver_choice",
     "audits",
 )
-WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "images"})
+WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "images", "pate"})
 
 
 def main() -> int:
