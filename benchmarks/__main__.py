@@ -31,13 +31,18 @@ TOPICS = (
     "accuracy",
     "coverage",
     "images",
+    "aggregate",
+    "pate",
+    "solver_choice",
     "audits",
     "private_search",
     "forecasts",
     "evaluations",
     "attacks",
 )
-WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "private_search"})
+WITH_OPTIONS = frozenset(
+    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
+)
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ from benchmarks.accuracy.folder import folder
 from benchmarks.record import Figure, write
 
 EPSILON, DELTA, TEACHERS, PUBLIC, COMPONENTS, RUNS, PART = 2.0, 1e-5, 250, 1000, 200, 3, 5000
-CONFIDENT = {"threshold": 0.75, "answers": 400}
+CONFIDENT: dict[str, Any] = {"threshold": 0.75, "answers": 400}
 ASKED = 0.93
 
 
@@ -63,7 +63,7 @@ def run(options: Sequence[str] = ()) -> None:
     details: dict[str, Any] = {"teachers": TEACHERS, "public rows": PUBLIC, "epsilon": EPSILON, "delta": DELTA}
     scores: dict[str, list[float]] = {"student": [], "votes": [], "seconds": [], "confident": []}
     for _ in range(given.runs):
-        for settings in ({}, CONFIDENT):
+        for settings in (dict[str, Any](), CONFIDENT):
             model = tacit.PATE(
                 epsilon=EPSILON, delta=DELTA, teacher=teacher, teachers=TEACHERS, classes=list(range(10)), **settings
             )

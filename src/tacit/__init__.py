@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.estimators.naive_bayes import GaussianNB as GaussianNB
     from tacit.estimators.own_loss import MarginClassifier as MarginClassifier
     from tacit.estimators.own_loss import MarginRegressor as MarginRegressor
+    from tacit.estimators.pate import PATE as PATE
     from tacit.estimators.public_rows import public as public
     from tacit.estimators.regressors import GaussianMean as GaussianMean
     from tacit.estimators.regressors import HuberRegressor as HuberRegressor
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from tacit.estimators.simple_regression import simple_regression as simple_regression
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
-    from tacit.estimators.pate import PATE as PATE
     from tacit.estimators.study import plan as plan
     from tacit.estimators.subsample_aggregate import SubsampleAggregate as SubsampleAggregate
     from tacit.estimators.tukey import TukeyRegressor as TukeyRegressor

@@ -15,7 +15,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "cli": frozenset({"PIL", "numpy", "rich", "typer"}),
     "report": frozenset({"matplotlib", "numpy"}),
     "audit": frozenset({"numpy", "scipy"}),
-    "estimators": frozenset({"numpy", "sklearn"}),
+    "estimators": frozenset({"cloudpickle", "numpy", "sklearn"}),
     "planning": frozenset({"numpy", "scipy", "threadpoolctl"}),
     "inference": frozenset({"numpy", "pandas", "scipy"}),
     "ledger": frozenset(),

@@ -61,9 +61,9 @@ TIGHT = {
     *(
         name
         for name in named(Subject.MECHANISM)
-        if not any(it in name for it in ("PerturbedMinimum", ":pure", "Batch", "Choice"))
+        if not any(it in name for it in ("PerturbedMinimum", ":pure", "Batch", "Choice", "BlockMedian", "BlockDepth"))
     ),
-    *(named(Subject.ESTIMATOR) - {"HypothesisClassifier"}),
+    *(named(Subject.ESTIMATOR) - {"HypothesisClassifier", "TukeyRegressor"}),
     *("auto", "gradient", "whitened-gradient", "several-classes", "staged-gradient"),
     *("intercept-only", "mean", "whitened-mean", "covariance", "adassp", "statistical-queries", "evaluation"),
 }

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import (
     KIND_OF,
@@ -37,8 +38,9 @@ from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.mechanisms.score_histogram import integer_histogram
 from tacit.rows.storage.store import Store
 
-NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum, *get_args(SelectionQuery)})
-"""Minima, directions, selections and sums over a secret batch are no plain sums: their own tests take their place."""
+NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum})
+NO_SUMS |= {*get_args(SelectionQuery), *get_args(AnyBlockQuery)}
+"""Minima, directions, selections, blocks and secret batches are no sums of all records: their own tests are elsewhere."""
 
 
 def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
@@ -49,7 +51,7 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
     elif isinstance(query, BoundedSums | GroupSums):
         found = integer_sums(query, bound, store)
     else:
-        assert not isinstance(query, GroupedQuery | SelectionQuery)
+        assert not isinstance(query, GroupedQuery | SelectionQuery | AnyBlockQuery)
         # As the responder does: the rows are brought to the query's coordinates first.
         rows = store if query.matrix is None else store.map(query.matrix)
         there = replace(query, matrix=None)

@@ -22,6 +22,7 @@ RIGID: dict[str, list[dict[str, Any]]] = {
     "objective-perturbation-kst": [{"max_passes": None}],
     "double-noise-newton": [{}],
     "output-perturbation": [{"max_passes": None}],
+    "aggregate": [{}],
 }
 """Solvers that take no penalty and no output, with what they need; moments and adassp are not for labels."""
 FREE: list[dict[str, Any]] = [

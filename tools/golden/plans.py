@@ -27,6 +27,7 @@ from tacit.solvers import staged_gradient as staged
 from tacit.solvers.choice import plan_warnings
 from tacit.solvers.moments import predicted_error
 from tacit.solvers.solver import PublicFacts
+from tools.golden import block_plans
 
 SIGNALS = (0.5, 0.9, 1, 1.1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""
@@ -88,8 +89,8 @@ OWN: Mapping[str, tuple[Callable[..., Any], Settings]] = {
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every plan by its name; plans are made when they are called for."""
-    for name, model, n, d, settings in _grid():
-        factory, own = {**MODELS, **COVARIANCE, **OWN}[model]
+    for name, model, n, d, settings in (*_grid(), *block_plans.cases()):
+        factory, own = {**MODELS, **COVARIANCE, **OWN, **block_plans.MODELS}[model]
         chosen = {"bounds": (-1, 1), **own, **settings}
         yield name, partial(_plan, factory, chosen, n, d)
 
@@ -120,6 +121,8 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
         # The address of a function is another one in every process.
         for name in ("shape", "slope", "value"):
             del fields[f"loss.{name}"]
+    # A pickled program has other bytes with other versions of what it is made of.
+    fields.pop("solver.function.program", None)
     return fields
 
 

@@ -5,9 +5,10 @@ A guarantee holds for every partition, so an audit may fix it: the attacker then
 
 from __future__ import annotations
 
-import pickle  # noqa: S403 - of programs that the audit itself has pickled
+import pickle
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,7 @@ class MedianLaw:
     price: ChoicePrice
     results: tuple[Floats, ...]
 
+    @cached_property
     def log_probabilities(self) -> tuple[Floats, Floats]:
         """Of both tables, (coordinate, cell)."""
         found = []
@@ -70,13 +72,13 @@ class MedianLaw:
 
     def log_ratio(self, answer: Answer) -> float:
         """Logarithm of P₁ / P₀ of medians."""
-        first, second = self.log_probabilities()
+        first, second = self.log_probabilities
         cells = np.rint(((answer.value + 1.0) * CELLS - 1.0) / 2.0).astype(np.int64)
         return float((second - first)[np.arange(len(cells)), cells].sum())
 
     def shifts(self, answer: Answer, relation: Relation, size: int) -> tuple[Shift, ...]:
         """The largest ratio of probabilities of any cell, of all medians, against their η."""
         del answer, relation
-        first, second = self.log_probabilities()
+        first, second = self.log_probabilities
         largest = float(np.abs(second - first).max(axis=1).sum())
         return (Shift(QueryKind.BLOCK_MEDIAN, Fraction(largest), 2 * self.price.rate * size * SLACK),)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.audit.bounds import Floats
 from tacit.contract.plan import Plan

@@ -228,6 +228,8 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
     event = found[0] if len(found) == 1 else Composed(found)
     if isinstance(price, SelectionPrice):
         sensitivity, noise = stated_selection(price, step.kind, relation)
+    elif isinstance(price, BlockPrice):
+        sensitivity, noise = stated_block_price(price)
     else:
         sensitivity, noise = _numbers_of(price, step, relation)
     return {**entry, "event": events.to_json(Repeated(event, times)), "sensitivity": sensitivity, "noise": noise}
@@ -236,8 +238,6 @@ def entry_of(step: Step, relation: Relation) -> dict[str, Any]:
 def _numbers_of(price: AnyPrice, step: Step, relation: Relation) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sensitivity and noise of an answer, as the certificate states them."""
     noise: dict[str, Any]
-    if isinstance(price, BlockPrice):
-        return stated_block_price(price)
     if isinstance(price, PurePrice):
         noise = {"law": "gamma norm in the objective", "bits": price.bits, "scale": str(2**price.bits)}
         stated = {"bound": str(price.bound), "ratio": str(price.ratio), "classes": str(price.classes)}
@@ -278,7 +278,8 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
     require(1 <= size < largest, f"{place}: size is not a number of counts or means")
     price: AnyPrice | None = None
     if entry["event"] is not None:
-        price = read_selection_price(entry, place) if kind in SELECTIONS else _read_price(entry, kind, place)
+        read = read_block_price if kind in CHOICES else _read_price
+        price = read_selection_price(entry, place) if kind in SELECTIONS else read(entry, kind, place)
     derived = entry_of(Step(kind, price, entry["times"], entry["label"], size), relation)
     premises = f"does not follow from the bound, the noise, the count and the relation {relation}"
     for name, value in derived.items():
@@ -290,8 +291,6 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
 
 
 def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPrice:
-    if kind in CHOICES:
-        return read_block_price(entry, kind, place)
     # A draw from a posterior is priced like Gaussian noise, though its proof is one over the reals.
     perturbed, real = kind is QueryKind.MINIMUM, entry["arithmetic"] == REAL and kind is not QueryKind.POSTERIOR
     proven = not real or kind in {QueryKind.NOISY_MINIMUM, QueryKind.MINIMUM}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from tacit.privacy.event import Approximate, BoundedRange, Event, Repeated
 
@@ -20,6 +21,10 @@ class ChoicePrice:
     """The rate at which scores decide: a choice with score s has weight exp(-rate·s)."""
 
     rate: Fraction
+    bound: ClassVar[int] = 1
+    """What one block moves a score by."""
+    bits: ClassVar[int] = 0
+    """Scores are whole numbers."""
 
     def event(self, size: int, label: str) -> Event:
         """Event of `size` choices."""
@@ -33,6 +38,10 @@ class DepthPrice:
     test: Fraction
     rate: Fraction
     shell: Fraction
+    bound: ClassVar[int] = 1
+    """What one block moves a depth and a distance by."""
+    bits: ClassVar[int] = 0
+    """Both are whole numbers."""
 
     @property
     def threshold(self) -> int:

@@ -378,13 +378,13 @@ class ScoreHistogram(BoundedParameters):
 
 BLOCK_KINDS = frozenset(kind for kind in QueryKind if kind.startswith(("block-", "vote-")))
 """Kinds of answers about blocks."""
-WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, selecting.StatisticChoice, AnyBlockQuery)
+WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, selecting.StatisticChoice)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
 Found = PerturbedMinimum | NoisyMinimum | DampedDirection | selecting.SelectionQuery
-TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | Found | AnyBlockQuery
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | Found
 """Queries of a store of records."""
-Query = TableQuery | GroupedQuery
+Query = TableQuery | AnyBlockQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,

@@ -48,6 +48,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from tacit.accounting.objective_perturbation import jacobian_term
 from tacit.contract.batches import BatchPrice
@@ -195,7 +196,11 @@ SCORE_BOUND = 2**24
 
 def require_kind(kind: QueryKind, price: AnyPrice) -> None:
     """Refuse the price of another kind of query."""
-    own_prices = {QueryKind.MINIMUM: PerturbedPrice, QueryKind.BATCH_GRADIENT: BatchPrice, **CHOICES}
+    own_prices: dict[QueryKind, Any] = {
+        QueryKind.MINIMUM: PerturbedPrice,
+        QueryKind.BATCH_GRADIENT: BatchPrice,
+        **CHOICES,
+    }
     for own, prices in own_prices.items():
         if (kind is own) != isinstance(price, prices):
             raise SettingError(f"A {own}, and nothing else, has a price of its own kind.")
@@ -250,26 +255,34 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     if isinstance(price, BatchPrice):
         price.batches.require(relation)
         return (price.batches.event(price.bound, price.bits, str(kind)),)
-    if isinstance(price, BlockPrice):
-        return (price.event(size, str(kind)) if isinstance(price, ChoicePrice) else price.event(str(kind)),)
-    if kind is QueryKind.VOTE_COUNTS and isinstance(price, Price):
-        return (Votes(Fraction(4**price.bits, price.bound**2), size, str(kind)),)
+    if isinstance(price, BlockPrice) or kind is QueryKind.VOTE_COUNTS:
+        return (_block_event(kind, price, size),)
     if isinstance(price, GammaPrice):
         if kind is not QueryKind.NOISY_MINIMUM:
             raise SettingError("Noise of Gamma norm is for noisy minima.")
         _require_public_n(kind, relation)
         sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
         return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
-    if isinstance(price, LaplacePrice | SelectionPrice):
-        laplace = isinstance(price, LaplacePrice)
-        return (laplace_event(kind, price, relation) if laplace else selection_event(kind, price, relation),)
     if not isinstance(price, PerturbedPrice):
+        if isinstance(price, LaplacePrice):
+            return (laplace_event(kind, price, relation),)
+        if isinstance(price, SelectionPrice):
+            return (selection_event(kind, price, relation),)
         return (event_of(kind, price, relation, size),)
     _require_public_n(kind, relation)
     what = "accuracy of the minimum"
-    if isinstance(price, PurePrice):
-        return Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
-    return objective_event(price), Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+    if isinstance(price, MinimumPrice):
+        events: tuple[Event, Event] = objective_event(price), Gaussian(price.drift.bound**2, 4**price.drift.bits, what)
+    else:
+        events = Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
+    return events
+
+
+def _block_event(kind: QueryKind, price: AnyPrice, size: int) -> Event:
+    """The event of medians, of a deep point, or of the votes of teachers."""
+    if isinstance(price, BlockPrice):
+        return price.event(size, str(kind)) if isinstance(price, ChoicePrice) else price.event(str(kind))
+    return Votes(Fraction(4**price.bits, price.bound**2), size, str(kind))
 
 
 def score_range(kind: QueryKind, bound: int, relation: Relation) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-import pickle  # noqa: S403 - for its error
+import pickle
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,6 @@ from tacit.errors import PrivacyWarning, SettingError
 from tacit.estimators.base import Model
 from tacit.estimators.regressors import response_ends
 from tacit.losses.loss import Loss
-from tacit.solvers.public_draws import PublicSequence
 from tacit.validate import positive, whole
 
 LARGEST_NORM = 1e15
@@ -127,13 +128,13 @@ class BlockModel(Model):
         """Ask, and return what is released."""
         return Release(plan, plan.solver.run(gate, plan).theta, seeded)
 
-    def _black_box(self, program: Any, default: Sequence[float], design: Design, groups: int = 0) -> BlackBox:
+    def _black_box(self, program: Any, default: Floats, design: Design, groups: int = 0) -> BlackBox:
         """Pickle a program, with what takes stored rows to the user's."""
         seconds = positive("seconds", getattr(self, "seconds", 60.0))
         scales = (*(column.scale for column in design.columns), getattr(design.response, "scale", 1.0))
         centres = (*(column.center for column in design.columns), getattr(design.response, "center", 0.0))
         code = pickled(program)
-        return BlackBox(code, tuple(float(it) for it in default), scales, centres, seconds, 1, groups)
+        return BlackBox(code, tuple(default.tolist()), scales, centres, seconds, 1, groups)
 
     def _number_of_blocks(self, name: str) -> int | None:
         given = getattr(self, name)
@@ -141,13 +142,12 @@ class BlockModel(Model):
 
 
 def pickled(program: Any) -> bytes:
-    """The program's code and settings; by cloudpickle, where it is installed, also what a script or notebook defines."""
+    """The program's code and settings; with cloudpickle, if it is installed, also what a script or notebook defines."""
+    library: Any = pickle
+    with suppress(ImportError):
+        library = import_module("cloudpickle")
     try:
-        from cloudpickle import dumps
-    except ImportError:
-        from pickle import dumps  # noqa: S403 - written here, and read by this program's own process
-    try:
-        return bytes(dumps(program))
+        return bytes(library.dumps(program))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise SettingError(f"The estimator cannot be sent to another process: {error}") from error
 
@@ -155,14 +155,15 @@ def pickled(program: Any) -> bytes:
 def invented_rows(design: Design, count: int) -> tuple[Floats, Floats]:
     """Rows of no record, within the bounds where these are declared, with every class among the responses."""
     count = max(2 * len(design.response.classes), min(count, REHEARSED), 2)
-    draws = PublicSequence(1).standard_normal((count, len(design.columns) + 1))
+    # Waves of frequencies that no column shares with another: of full rank, and the same in every fit.
+    draws = np.sin(np.outer(np.arange(1, count + 1), np.arange(1, len(design.columns) + 2) ** 1.5))
     X = draws[:, :-1]
     if design.columns and math.isfinite(design.columns[0].upper):
         lower, upper = (np.array([getattr(c, end) for c in design.columns]) for end in ("lower", "upper"))
-        X = (lower + upper) / 2 + (upper - lower) / 2 * np.tanh(X)
+        X = (lower + upper) / 2 + (upper - lower) / 2 * X
     if design.response.classes:
         return X, (np.arange(count) % len(design.response.classes)).astype(np.float64)
-    return X, X[:, 0] * 1.0 + draws[:, -1]
+    return X, np.asarray(X[:, 0] + draws[:, -1])
 
 
 def output_design(names: Sequence[str], lower: Sequence[float], upper: Sequence[float]) -> Design:

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FittedNumbers:
-    """A fresh clone, fitted to a block; the numbers that are read off it: intercepts and coefficients, or `output`'s."""
+    """A fresh clone, fitted to a block, and the numbers that are read off it: coefficients, or those of `output`."""
 
     estimator: Any
     output: Callable[[Any], Any] | None

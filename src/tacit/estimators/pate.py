@@ -39,7 +39,7 @@ class PATE(ClassifierMixin, BlockModel):
     """A classifier under differential privacy that learns from the votes of teachers (PATE).
 
     Each teacher is fitted to a secret disjoint part of the records, and votes on every public row. Votes are released
-    with noise (GNMax), or only where the teachers agree (Confident GNMax, with `threshold`). A student learns from them.
+    with noise (GNMax), or only where the teachers agree (Confident GNMax, with `threshold`). A student learns of them.
 
     Guarantee
     ---------
@@ -101,7 +101,7 @@ class PATE(ClassifierMixin, BlockModel):
     seconds: float = 60.0
     progress: Any = None
 
-    def fit(self, X: Any, y: Any, public: Any = None, units: Any = None, order: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any, public: Any = None, units: Any = None, order: Any = None) -> Self:
         """Fit teachers to private records, ask them about public rows, and fit the student.
 
         `public` are rows without labels that are marked: tacit.public(X_public).

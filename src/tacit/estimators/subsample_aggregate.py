@@ -50,7 +50,7 @@ class SubsampleAggregate(BlockModel):
     output_bounds
         Public (lower, upper) of the numbers, as two numbers or two sequences; numbers outside act as if they stood on
         them. Results are as precise as these are narrow.
-    output, outputs
+    statistic, outputs
         A function of the fitted clone that returns numbers, and how many, or their names.
     aggregator
         "mean", with Gaussian noise, or "median", by the exponential mechanism, which takes wider bounds and δ = 0.
@@ -89,7 +89,7 @@ class SubsampleAggregate(BlockModel):
 
     estimator: Any = None
     output_bounds: ArrayLike | None = None
-    output: Callable[[Any], Any] | None = None
+    statistic: Callable[[Any], Any] | None = None
     outputs: int | Sequence[str] | None = None
     aggregator: str = "mean"
     blocks: int | None = None
@@ -106,7 +106,7 @@ class SubsampleAggregate(BlockModel):
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict by the linear predictors of `coef_` and `intercept_`; not for numbers of one's own."""
         check_is_fitted(self)
-        if self.output is not None:
+        if self.statistic is not None:
             raise SettingError("predict is for coefficients; these are numbers of your own, in values_.")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         margins = rows @ np.atleast_2d(self.coef_).T + self.intercept_
@@ -116,17 +116,17 @@ class SubsampleAggregate(BlockModel):
         return np.asarray(self.classes_[codes])
 
     def _is_classifier(self) -> bool:
-        tagged = hasattr(self.estimator, "__sklearn_tags__")
+        tagged = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
         return self.classes is not None or (tagged and bool(is_classifier(self.estimator)))
 
     def _output_names(self, design: Design) -> list[str]:
-        if self.output is None:
+        if self.statistic is None:
             labels = design.response.classes if len(design.response.classes) > 2 else ("",)
             ends = [f"{label}: " if label != "" else "" for label in labels]
             columns = [column.name for column in design.columns]
             return [f"{end}Intercept" for end in ends] + [f"{end}{name}" for end in ends for name in columns]
         if self.outputs is None:
-            raise SettingError("outputs=… must say how many numbers output=… returns, or their names.")
+            raise SettingError("outputs=… must say how many numbers statistic=… returns, or their names.")
         if isinstance(self.outputs, str) or not isinstance(self.outputs, Sequence):
             return [f"output {number}" for number in range(whole("outputs", self.outputs))]
         return [str(name) for name in self.outputs]
@@ -150,7 +150,7 @@ class SubsampleAggregate(BlockModel):
         names = self._output_names(facts.design)
         lower, upper = self._ends(len(names))
         labels = np.array(facts.design.response.classes) if self._is_classifier() else None
-        program = FittedNumbers(self.estimator, self.output, labels)
+        program = FittedNumbers(self.estimator, self.statistic, labels)
         groups = BLOCKS.groups if self.jackknife else 0
         function = self._black_box(program, (lower + upper) / 2, facts.design, groups)
         solver = BlockAggregate(function, 2, aggregator, tuple(lower.tolist()), tuple(upper.tolist()))
@@ -171,9 +171,8 @@ class SubsampleAggregate(BlockModel):
         columns, classes = self.__dict__.pop("_shape")
         if classes:
             self.classes_ = np.array(classes)
-        if self.output is None:
+        if self.statistic is None:
             rows = len(coefficients) // (columns + 1)
-            self.intercept_ = coefficients[:rows]
-            self.coef_ = coefficients[rows:].reshape(rows, columns)
-            if not classes:
-                self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+            slopes = coefficients[rows:].reshape(rows, columns)
+            self.coef_ = slopes if classes else slopes[0]
+            self.intercept_: Any = coefficients[:rows] if classes else float(coefficients[0])

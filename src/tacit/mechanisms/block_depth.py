@@ -1,8 +1,8 @@
 """A deep point among the results of blocks, without bounds on them, or none where a stability test fails.
 
 Private: the results. The depth of a point is the smallest number of blocks beyond it, in any coordinate and direction;
-the points of depth at least i are a box. A point is drawn with density ∝ e^(rate·depth) among those of depth at least t,
-after a noisy test that this set hardly changes with any few blocks. Proof: proofs/mechanisms/block_depth.md.
+the points of depth at least i are a box. A point is drawn with density ∝ e^(rate·depth) among those of depth at least
+t, after a noisy test that this set hardly changes with any few blocks. Proof: proofs/mechanisms/block_depth.md.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def distance(volumes: Floats, blocks: int, price: DepthPrice) -> int:
             return j
         outside = max(rate * (t - 1) + volumes[t - 2 - j], rate * t + volumes[t - 1 - j])
         inside = max(rate * i + volumes[i + j - 1] for i in range(t, deepest - j + 1))
-        if not outside - inside <= limit:
+        # Flat boxes have a volume of 0, and nothing is stable about them.
+        if not math.isfinite(inside) or not outside - inside <= limit:
             return j
     return t
 

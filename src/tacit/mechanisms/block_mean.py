@@ -25,7 +25,9 @@ def integer_results(query: BlockMean, bound: int, results: Floats) -> Integers:
 
     Guarantee: the norm is checked in exact integers; a vector that exceeds it is set to zero.
     """
-    scaled = np.clip((results - query.centre) / query.half, -1.0, 1.0)
+    with np.errstate(all="ignore"):
+        # A warning would tell of a block.
+        scaled = np.clip((results - query.centre) / query.half, -1.0, 1.0)
     norms = np.sqrt((scaled**2).sum(axis=1, keepdims=True))
     scaled *= np.minimum(1.0, query.radius / np.maximum(norms, 1e-300)) * (1.0 - 2.0**-40)
     # Towards zero, so that rounding makes no vector longer.

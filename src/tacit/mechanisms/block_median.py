@@ -28,7 +28,7 @@ def side_counts(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     held = np.bincount(places, minlength=CELLS)
     below = np.cumsum(held) - held
-    return np.maximum(below, len(places) - below - held).astype(np.int64)
+    return np.asarray(np.maximum(below, len(places) - below - held), dtype=np.int64)
 
 
 def answer_block_median(
@@ -41,7 +41,9 @@ def answer_block_median(
     - The law of a draw is exact; its privacy loss has a range of 2·rate.
     """
     width = query.upper - query.lower
-    shares = np.clip((results - query.lower) / width, 0.0, 1.0)
+    with np.errstate(all="ignore"):
+        # A warning would tell of a block.
+        shares = np.clip((results - query.lower) / width, 0.0, 1.0)
     if entropy is None or isinstance(price, Price):
         return Answer(2.0 * np.median(shares, axis=0) - 1.0, 0.0)
     places = np.minimum((shares * CELLS).astype(np.int64), CELLS - 1)

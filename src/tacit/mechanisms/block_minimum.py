@@ -46,6 +46,18 @@ def _solve(H: Floats, g: Floats) -> None:
         g[j] /= H[j, j]
 
 
+@numba.njit(nogil=True, error_model="numpy")
+def _add_rows(rows: Floats, weights: Floats, derivatives: tuple[Floats, Floats], H: Floats, g: Floats) -> None:
+    """Add the weighted gradients and the lower halves of the curvatures of all rows."""
+    slope, curve = derivatives
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            z = weights[i] * rows[i, j]
+            g[j] += z * slope[i]
+            for k in range(j + 1):
+                H[j, k] += z * curve[i] * rows[i, k]
+
+
 @compiled
 def newton_steps(
     rows: Floats, labels: Floats, weights: Floats, kind: Any, ridge: float, theta: Floats, iterations: int
@@ -62,16 +74,9 @@ def newton_steps(
                 margin[i] += rows[i, j] * theta[j]
         slopes(code, shape, margin, labels, slope)
         curvatures(code, shape, margin, labels, curve)
-        for j in range(width):
-            g[j] = ridge * theta[j]
-            for k in range(j + 1):
-                H[j, k] = ridge if j == k else 0.0
-        for i in range(count):
-            for j in range(width):
-                z = weights[i] * rows[i, j]
-                g[j] += z * slope[i]
-                for k in range(j + 1):
-                    H[j, k] += z * curve[i] * rows[i, k]
+        g[:] = ridge * theta
+        H[:] = ridge * np.eye(width)
+        _add_rows(rows, weights, (slope, curve), H, g)
         _solve(H, g)
         length = 0.0
         for j in range(width):
@@ -99,7 +104,6 @@ def least_squares(rows: Floats, width: int) -> Floats:
     Guarantee: no rows can raise; where the decomposition fails, the result is NaN, and so the block's is the default.
     """
     try:
-        found: Floats = np.linalg.lstsq(rows[:, :width], rows[:, width], rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(rows[:, :width], rows[:, width], rcond=None)[0], dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.full(width, np.nan)
-    return found

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle  # noqa: S403 - of the program, which is the user's own; results are raw bytes
+import pickle
 import signal
 import socket
 import struct
-import subprocess  # noqa: S404 - of this interpreter, with fixed arguments
+import subprocess
 import sys
 import threading
 import warnings
@@ -81,6 +81,7 @@ class BlockProcesses:
             self._control.sendall(LENGTH.pack(len(self._function.program)) + self._function.program)
             if _receive(self._control, 1) == b"+":
                 return
+        self._end()
         raise SettingError(
             "The program cannot be loaded in a process of its own. Its classes must be importable there, or defined in "
             "the script itself."

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract import block_query as of_blocks
 from tacit.contract import query as queries
 from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract import selection_query as selecting
@@ -61,11 +62,11 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     selecting.VertexChoice: vertex_choice.answer_vertex,
     selecting.PosteriorDraw: posterior_draw.answer_posterior,
     selecting.LossDifference: loss_difference.answer_difference,
-    queries.BlockMean: block_mean.answer_block_mean,
-    queries.BlockMedian: block_median.answer_block_median,
-    queries.BlockDepth: block_depth.answer_block_depth,
-    queries.VoteChecks: votes.answer_votes,
-    queries.VoteCounts: votes.answer_votes,
+    of_blocks.BlockMean: block_mean.answer_block_mean,
+    of_blocks.BlockMedian: block_median.answer_block_median,
+    of_blocks.BlockDepth: block_depth.answer_block_depth,
+    of_blocks.VoteChecks: votes.answer_votes,
+    of_blocks.VoteCounts: votes.answer_votes,
 }
 """Which mechanism answers which query; each has a page in proofs/mechanisms."""
 SEEDED_STREAM = 1 << 128

@@ -32,8 +32,8 @@ def integer_votes(query: VoteChecks | VoteCounts, bound: int, results: Floats) -
     """The votes that are asked for, times `bound`. Private."""
     votes = count_votes(results, query.classes)
     if isinstance(query, VoteChecks):
-        return votes.max(axis=1) * bound
-    return votes[np.array(query.rows, dtype=np.int64)] * bound
+        return np.asarray(votes.max(axis=1) * bound)
+    return np.asarray(votes[np.array(query.rows, dtype=np.int64)] * bound)
 
 
 def answer_votes(query: VoteChecks | VoteCounts, price: Price, results: Floats, entropy: Entropy | None) -> Answer:

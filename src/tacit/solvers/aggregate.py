@@ -58,6 +58,7 @@ class Aggregate:
     radius: float
     ridge: float
     rows_needed: int
+    groups: int
     name: str = NAME
     intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
@@ -65,7 +66,7 @@ class Aggregate:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the mean."""
         width = plan.design.width
-        function = BlockMinimum(plan.loss, width, self.ridge, BLOCKS.groups, self.rows_needed)
+        function = BlockMinimum(plan.loss, width, self.ridge, self.groups, self.rows_needed)
         query = BlockMean(function, self.blocks, np.zeros(width), np.full(width, self.radius), 1.0)
         return Solution(gate.ask(query).value * self.radius)
 
@@ -81,15 +82,15 @@ def block_count(records: int, size: int, noise: float, *, jackknife: bool) -> in
         best = (noise / (math.sqrt(2) * BLOCKS.bias)) ** (1 / 3) * (records / size) ** (2 / 3)
     else:
         best = math.sqrt(noise / BLOCKS.plain_bias * records / size)
-    return max(2, math.floor(min(best, most)))
+    return max(2, math.floor(min(float(best), most)))
 
 
 def require_rows(records: int, blocks: int, size: int) -> None:
     """Refuse blocks that are expected to have fewer rows than numbers to find, by public facts alone."""
     if records < blocks * size:
         raise SettingError(
-            f"{blocks} blocks of {records} records have {records / blocks:.3g} each, fewer than the {size} numbers that "
-            f"a block returns. Use at most {max(records // size, 0)} blocks, more records or fewer columns."
+            f"{blocks} blocks of {records} records have {records / blocks:.3g} each, fewer than the {size} numbers "
+            f"that a block returns. Use at most {max(records // size, 0)} blocks, more records or fewer columns."
         )
 
 
@@ -113,8 +114,10 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     return assembled(facts, solver, steps).with_facts(PublicFact("blocks", solver.blocks, "declared"))
 
 
-def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
-    """Plan without noise (ε = ∞): the mean over the blocks alone."""
+def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan | None:
+    """Plan without noise (ε = ∞): the mean over the blocks alone; None for intervals, which need the exact minimiser."""
+    if options.inference:
+        return None
     require(REQUIRES, facts, options)
     return assembled(facts, _settings(facts, BLOCKS.unnoised), ())
 
@@ -125,4 +128,4 @@ def _settings(facts: PublicFacts, mu: float) -> Aggregate:
     records, size = facts.records, facts.coordinates
     blocks = block_count(records, size, 2 * math.sqrt(size) / mu, jackknife=True)
     require_rows(records, blocks, size)
-    return Aggregate(blocks, radius, ridge, rows_needed(records, blocks, size))
+    return Aggregate(blocks, radius, ridge, rows_needed(records, blocks, size), BLOCKS.groups)
