@@ -139,3 +139,30 @@ def minimax_mean_error(n: int, mu: float, bound: float = 1.0) -> float:
     found = optimize.minimize_scalar(lambda x: -x * special.ndtr(-x), bounds=(0.1, 3.0), method="bounded")
     share = min(2 * float(found.x) / (n * mu), 1.0)
     return float(bound * share * special.ndtr(-n * share * mu / 2))
+
+
+def descent_iterations(n: int, curvature: float, smoothness: float) -> int:
+    """Steps of gradient descent after which what is left of the start is below 1/√n of it: of order log n.
+
+    With η = 1/M a step contracts by 1 - m/M.
+    """
+    return math.ceil(math.log(n) / (-2 * math.log1p(-curvature / smoothness))) if curvature < smoothness else 1
+
+
+def newton_region(self_concordance: float) -> float:
+    """1/(16γ): below it r = decrement / √(least curvature) more than squares in a full Newton step, 16γr⁺ ≤ (16γr)²."""
+    return 1 / (16 * positive("self_concordance", self_concordance))
+
+
+def newton_contraction(size: float, self_concordance: float) -> float:
+    """Bound on r after a full Newton step from r: γ r² e^{γr} where γr ≤ 1, for |f'''[v, v, u]| ≤ γ‖u‖ f''[v, v]."""
+    scaled = self_concordance * size
+    return size * scaled * math.exp(scaled) if scaled <= 1 else math.inf
+
+
+def newton_iterations(n: int, self_concordance: float) -> int:
+    """Full Newton steps from r = 1/(32γ), inside the region, until r ≤ 1/√n: of order log log n."""
+    size, steps = newton_region(self_concordance) / 2, 0
+    while size > 1 / math.sqrt(n):
+        size, steps = 16 * self_concordance * size**2, steps + 1
+    return steps
