@@ -225,7 +225,11 @@ def page(rows: Sequence[Compared], seconds: dict[str, float], fits: int) -> str:
         lines.append(
             f"| {words} | {row.name} | {row.forecast:.3g} | {row.measured:.3g} | {row.factor:.2f} | {asked:g} |"
         )
-    lines += ["", f"A plan took {seconds['plan']:.3f} s of processor time, the full picture {seconds['picture']:.1f} s.", ""]
+    lines += [
+        "",
+        f"A plan took {seconds['plan']:.3f} s of processor time, the full picture {seconds['picture']:.1f} s.",
+        "",
+    ]
     return "\n".join(lines)
 
 

@@ -70,26 +70,29 @@ def search_leak() -> Figure:
     return figure
 
 
-def signs_table(seed: int) -> Floats:
-    """Coins: features and, last, labels that have nothing to do with them."""
-    return np.random.default_rng(seed).choice([-1.0, 1.0], (RECORDS, COLUMNS + 1))
+def coins_table(seed: int) -> Floats:
+    """Uniform features and, last, labels that have nothing to do with them."""
+    generator = np.random.default_rng(seed)
+    features = generator.uniform(-1, 1, (RECORDS, COLUMNS))
+    return np.column_stack([features, generator.choice([-1.0, 1.0], RECORDS)])
 
 
 def accuracy(rows: Floats, signs: Floats) -> float:
-    """Share of labels that a vote of signed features gets right; ties are wrong."""
+    """Share of labels that a vote of signed features gets right."""
     return float(np.mean((rows[:, :COLUMNS] @ signs) * rows[:, COLUMNS] > 0))
 
 
 def holdout_reuse() -> Figure:
     """Select features by training and holdout data, naively and through a reusable holdout; labels are coins."""
-    train, private, fresh = (signs_table(seed) for seed in (1, 2, 3))
+    train, private, fresh = (coins_table(seed) for seed in (1, 2, 3))
     names = [f"x{j}" for j in range(COLUMNS)]
     schema = Schema({name: NumericColumn(-1.0, 1.0) for name in (*names, "y")})
     table = pa.table(dict(zip((*names, "y"), private.T, strict=True)))
     trained, naive = (rows[:, :COLUMNS].T @ rows[:, COLUMNS] / RECORDS for rows in (train, private))
     counts = [0, 10, 25, 50, 100, 200, 350, 500]
     lines: dict[str, list[float]] = {name: [] for name in ("naive", "naive, fresh", "reusable", "reusable, fresh")}
-    with tacit.ReusableHoldout(table, schema, epsilon=2.0, delta=1e-6, releases=30, random_state=7) as holdout:
+    terms = {"epsilon": 4.0, "delta": 1e-6, "releases": 20, "threshold": 0.02, "random_state": 7}
+    with tacit.ReusableHoldout(table, schema, **terms) as holdout:
         checked = np.array([holdout.check(f"x{j} * y", trained[j]).value for j in range(COLUMNS)])
         for count in counts:
             for name, known in (("naive", naive), ("reusable", checked)):
@@ -109,7 +112,7 @@ def holdout_reuse() -> Figure:
         axes.plot(counts, lines[name], color=ORANGE if name == "naive" else BLUE, marker="o", label=label)
         axes.plot(counts, lines[f"{name}, fresh"], color=INK, linestyle="--", label="fresh records")
         axes.axhline(0.5, color=GREY, linewidth=0.9)
-        axes.set(xlabel="features selected", title="used naively" if name == "naive" else "used privately, ε = 2")
+        axes.set(xlabel="features selected", title="used naively" if name == "naive" else "used privately, ε = 4")
         tidy(axes)
         axes.legend(frameon=False, fontsize=9)
     figure.axes[0].set_ylabel("accuracy; labels are coins")

@@ -158,7 +158,12 @@ def iterations() -> Figure:
     for name, newton, colour in (("gradient descent", False, ORANGE), ("Newton", True, BLUE)):
         found = [rounds_needed(X, y, best, start, float(n), newton=newton) for n in sizes]
         left.plot(sizes, found, color=colour, marker="o", markersize=4, label=name)
-    left.plot(sizes, [bounds.descent_iterations(int(n), least, most) for n in sizes], **BOUND, label="bounds: log n, log log n")
+    left.plot(
+        sizes,
+        [bounds.descent_iterations(int(n), least, most) for n in sizes],
+        **BOUND,
+        label="bounds: log n, log log n",
+    )
     left.plot(sizes, [bounds.newton_iterations(int(n), 1.0) for n in sizes], **BOUND)
     left.set(xscale="log", yscale="log", xlabel="records n", ylabel="rounds until ‖θ - θ*‖ ≤ 1/√n + noise")
     before, after = newton_sizes(X, y, best)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from tacit.privacy.relation import Relation
@@ -17,6 +19,8 @@ from tacit.validate import positive
 
 SPARE = 0.25
 """κ of T = C²/(κ d c²): the optimisation term is then a quarter of the privacy term, under the root."""
+RANK_TOLERANCE = 1e-10
+"""Singular values below this part of the largest are taken for 0."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,18 @@ def records_for(excess: float, *, d: int, mu: float, radius: float, gradient: fl
     return math.ceil(2 * radius * gradient * math.sqrt(d * (1 + spare)) / (mu * excess))
 
 
+def smooth_records_for(excess: float, *, d: int, mu: float, radius: float, gradient: float = 1.0) -> int:
+    """Least n at which the smooth form promises an excess, records replaced: 2√2 R C √d / (μ α)."""
+    return math.ceil(2 * math.sqrt(2 * d) * radius * gradient / (mu * excess))
+
+
+def row_projector(rows: ArrayLike) -> tuple[NDArray[np.float64], int]:
+    """The projector M on the span of public rows, and its rank: what `NoisyDescent.rank` measures θ* by."""
+    _, values, axes = np.linalg.svd(np.atleast_2d(np.asarray(rows, dtype=np.float64)), full_matrices=False)
+    kept = axes[values > RANK_TOLERANCE * values.max(initial=0.0)]
+    return kept.T @ kept, len(kept)
+
+
 def exponential_mechanism(n: int, d: int, epsilon: float, radius: float, gradient: float = 1.0) -> float:
     """Expected excess of density ∝ exp(-ε n L / (2Δ)) on a ball, Δ = 2GR for a replaced record.
 
@@ -117,6 +133,16 @@ def stability_gap(epsilon: float, delta: float = 0.0, largest: float = 1.0) -> f
     Replacing one record changes the expected loss on any point from x to at most e^ε x + δB.
     """
     return largest * (math.expm1(epsilon) + delta)
+
+
+def divergence_gap(divergence: float, largest: float = 1.0) -> float:
+    """The same by a Kullback-Leibler divergence between neighbours: B √(KL / 2) (Pinsker); μ-GDP has KL = μ²/2."""
+    return largest * math.sqrt(divergence / 2)
+
+
+def gaussian_gap(mu: float, largest: float = 1.0) -> float:
+    """The same for μ-GDP, exactly: B (2Φ(μ/2) - 1), the largest difference of expectations that μ-GDP allows."""
+    return largest * float(2 * special.ndtr(mu / 2) - 1)
 
 
 def error_split(p: int, n: int, mu: float, steps: int) -> tuple[float, float]:
