@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +41,7 @@ def best_of(runs: int, delta: float = DELTA) -> float:
     step = x[1] - x[0]
 
     def log_density(at: Floats) -> Floats:
-        return math.log(runs) - at**2 / 2 - math.log(2 * math.pi) / 2 + (runs - 1) * special.log_ndtr(at)
+        return np.asarray(math.log(runs) - at**2 / 2 - math.log(2 * math.pi) / 2 + (runs - 1) * special.log_ndtr(at))
 
     worlds = log_density(x), log_density(x - MU)
 
@@ -91,7 +91,7 @@ def holdout_reuse() -> Figure:
     trained, naive = (rows[:, :COLUMNS].T @ rows[:, COLUMNS] / RECORDS for rows in (train, private))
     counts = [0, 10, 25, 50, 100, 200, 350, 500]
     lines: dict[str, list[float]] = {name: [] for name in ("naive", "naive, fresh", "reusable", "reusable, fresh")}
-    terms = {"epsilon": 4.0, "delta": 1e-6, "releases": 20, "threshold": 0.02, "random_state": 7}
+    terms: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6, "releases": 20, "threshold": 0.02, "random_state": 7}
     with tacit.ReusableHoldout(table, schema, **terms) as holdout:
         checked = np.array([holdout.check(f"x{j} * y", trained[j]).value for j in range(COLUMNS)])
         for count in counts:

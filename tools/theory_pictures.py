@@ -198,7 +198,7 @@ def rounds_needed(X: Floats, y: Floats, best: Floats, start: Floats, n: float, *
 
 
 def newton_sizes(X: Floats, y: Floats, best: Floats) -> tuple[Floats, Floats]:
-    """r = decrement / √(least curvature) before and after a full Newton step, from random starts."""
+    """Decrement / √(least curvature), r, before and after a full Newton step, from random starts."""
     generator, before, after = np.random.default_rng(2), [], []
     for _ in range(300):
         theta = best + 10 ** generator.uniform(-3, 0.3) * generator.standard_normal(len(best)) / math.sqrt(len(best))

@@ -24,10 +24,10 @@ from tacit.contract.query import (
     Measure,
     Query,
     ResidualSize,
-    ScoreHistogram,
     SecondMoments,
     Weights,
 )
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary

@@ -34,9 +34,9 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
-    ScoreHistogram,
     SecondMoments,
 )
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import AnyPrice, GammaPrice, PerturbedPrice, events_of, laplace_price, price_for
 from tacit.design.expression import Cell, Interval, Statistic
 from tacit.estimators.classifiers import LogisticRegression
