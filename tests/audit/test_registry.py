@@ -61,7 +61,7 @@ TIGHT = {
     *(
         name
         for name in named(Subject.MECHANISM)
-        if not any(it in name for it in ("PerturbedMinimum", ":pure", "Batch"))
+        if not any(it in name for it in ("PerturbedMinimum", ":pure", "Batch", "ReusableHoldout"))
     ),
     *named(Subject.ESTIMATOR),
     *("auto", "gradient", "whitened-gradient", "several-classes", "staged-gradient"),

@@ -345,16 +345,8 @@ class GroupSums:
 WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-TableQuery = (
-    Sum
-    | BatchGradientSum
-    | BoundedSums
-    | GroupSums
-    | ScoreHistogram
-    | PerturbedMinimum
-    | NoisyMinimum
-    | DampedDirection
-)
+Minimum = PerturbedMinimum | NoisyMinimum
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | Minimum | DampedDirection
 """Queries of a store of records."""
 Query = TableQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
