@@ -8,6 +8,7 @@ import pytest
 from tacit import audit
 from tacit.audit.holdout_claims import chance_above
 from tacit.mechanisms import reusable_holdout
+from tacit.noise import laplace
 
 
 def test_the_chance_to_be_above_is_that_of_two_laplace_noises() -> None:
@@ -20,7 +21,7 @@ def test_the_chance_to_be_above_is_that_of_two_laplace_noises() -> None:
 
 def test_too_little_noise_is_refuted() -> None:
     """Seeded, 2,000 runs a world at 99.9%: an answer with an eighth of its noise costs eight times as much."""
-    plain = reusable_holdout.discrete_laplace
+    plain = laplace.discrete_laplace
 
     def less(count: int, scale: int, entropy: object) -> np.ndarray:
         return plain(count, scale // 8, entropy)  # type: ignore[arg-type]

@@ -61,7 +61,10 @@ TIGHT = {
     *(
         name
         for name in named(Subject.MECHANISM)
-        if not any(it in name for it in ("PerturbedMinimum", ":pure", "Batch", "Choice", "BlockMedian", "BlockDepth"))
+        if not any(
+            it in name
+            for it in ("PerturbedMinimum", ":pure", "Batch", "Choice", "BlockMedian", "BlockDepth", "ReusableHoldout")
+        )
     ),
     *(named(Subject.ESTIMATOR) - {"HypothesisClassifier", "TukeyRegressor"}),
     *("auto", "gradient", "whitened-gradient", "several-classes", "staged-gradient"),

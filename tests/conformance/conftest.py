@@ -25,9 +25,9 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
-    ScoreHistogram,
     SecondMoments,
 )
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.selection_query import SelectionQuery
 from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum

@@ -28,10 +28,10 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
-    ScoreHistogram,
     SecondMoments,
     Weights,
 )
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
 from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design

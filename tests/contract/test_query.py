@@ -29,10 +29,10 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
-    ScoreHistogram,
     SecondMoments,
     Weights,
 )
+from tacit.contract.score_query import ScoreHistogram
 from tacit.design.expression import Cell, Interval, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
@@ -191,12 +191,3 @@ def test_sums_of_statistics_have_a_size_and_something_to_sum() -> None:
         BoundedSums(())
     with pytest.raises(SettingError, match="a group"):
         GroupSums((), cell, 0)
-
-
-@pytest.mark.parametrize("edges", [[1.0, 0.0], [0.0, 0.0], [np.inf], [[0.0]], [np.nan]])
-def test_edges_of_a_histogram_are_finite_and_grow(edges: list[float]) -> None:
-    with pytest.raises(SettingError, match="finite and grow"):
-        ScoreHistogram(THETA, np.array(edges))
-    with pytest.raises(SettingError, match="one linear predictor"):
-        ScoreHistogram(MATRIX, np.array([0.0]))
-    assert ScoreHistogram(THETA, np.array([0.0])).size == 1

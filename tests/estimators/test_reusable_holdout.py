@@ -77,7 +77,7 @@ def test_a_ledger_is_charged_once() -> None:
 def test_settings_are_refused_before_a_record_is_read(settings: dict[str, Any], words: str) -> None:
     with pytest.raises((SettingError, BudgetError), match=words):
         tacit.ReusableHoldout("nowhere.csv", SCHEMA, **{"epsilon": 1.0, **settings})
-    private_n = Schema(SCHEMA.columns, relation="add-remove", n_at_least=100)
+    private_n = Schema(SCHEMA.columns, relation=tacit.Relation.ADD_REMOVE, n_at_least=100)
     with pytest.raises(SettingError, match="public number"):
         tacit.ReusableHoldout("nowhere.csv", private_n, epsilon=1.0)
 

@@ -15,6 +15,7 @@ from tacit.design.expression import Cell, Interval, Statistic
 from tacit.errors import PlanViolation, SettingError
 from tacit.mechanisms import reusable_holdout
 from tacit.mechanisms.reusable_holdout import HoldoutComparisons
+from tacit.noise import laplace
 from tests.rows.memory_stores import memory_store
 
 ONLY = Statistic("x", Cell("x", 0, 1.0), Interval(-1.0, 1.0))
@@ -59,11 +60,11 @@ def test_noises_have_their_scales() -> None:
 
 def test_the_threshold_is_drawn_anew_after_each_release() -> None:
     drawn: list[int] = []
-    plain: Callable[..., np.ndarray] = reusable_holdout.discrete_laplace
+    plain: Callable[..., np.ndarray] = laplace.discrete_laplace
 
     def noted(count: int, scale: int, entropy: object) -> np.ndarray:
         drawn.append(scale // SCALE)
-        return plain(count, scale, entropy)  # type: ignore[arg-type]
+        return plain(count, scale, entropy)
 
     with patch.object(reusable_holdout, "discrete_laplace", noted):
         opened = holdout()
@@ -77,7 +78,7 @@ def test_there_is_one_count_of_the_releases() -> None:
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(PlanViolation, match="cannot be copied"):
             copied(opened)
-    with patch.object(reusable_holdout.os, "getpid", return_value=-1), pytest.raises(PlanViolation, match="fork"):
+    with patch("os.getpid", return_value=-1), pytest.raises(PlanViolation, match="fork"):
         opened.compare(QUERY, TOTAL)
     with opened._lock, pytest.raises(PlanViolation, match="one claim at a time"):
         opened.compare(QUERY, TOTAL)

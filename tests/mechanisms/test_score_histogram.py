@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.contract.query import QueryKind, ScoreHistogram
+from tacit.contract.query import QueryKind
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import Price, squared_sensitivity
 from tacit.errors import SettingError
 from tacit.mechanisms.score_histogram import answer_score_histogram, integer_histogram

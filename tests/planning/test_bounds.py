@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tacit.accounting import gaussian
 from tacit.planning import bounds
 from tacit.planning.bounds import NoisyDescent
 from tacit.privacy.relation import Relation
@@ -143,3 +144,86 @@ def test_rates_and_relations() -> None:
     assert bounds.stability_gap(0.0) == 0.0
     added = NoisyDescent(100, 2, 1.0, relation=Relation.ADD_REMOVE)
     assert NoisyDescent(100, 2, 1.0).noise == 2 * added.noise
+
+
+def test_generalisation_gaps_agree_where_they_should() -> None:
+    # Pinsker is not below the exact gap, and near it for small μ up to √(2π) / 2.
+    for mu in (0.01, 0.3, 1.0, 3.0):
+        exact = bounds.gaussian_gap(mu, 2.0)
+        assert exact <= bounds.divergence_gap(mu**2 / 2, 2.0) <= math.sqrt(math.pi / 2) * exact * (1 + mu**2 / 8)
+    # A memorising fit: the noised mean of n coins, and the loss 1{sign agrees}. The gap is below the bound.
+    n, mu = 20, 1.0
+    gaps = []
+    for _ in range(4000):
+        data = GENERATOR.choice([-1.0, 1.0], n)
+        sign = np.sign(data.sum() + 2 / mu * GENERATOR.standard_normal())
+        gaps.append(np.mean(data == sign) - 0.5)
+    assert 0 < np.mean(gaps) < bounds.gaussian_gap(mu)
+
+
+def test_full_newton_steps_square_the_distance_within_the_region() -> None:
+    X, y = rows(2000, 3, 3)
+    theta = np.zeros(3)
+    for _ in range(500):
+        theta = theta - 4.0 * gradient(X, y, theta)
+    inside = 0
+    for _ in range(200):
+        at = theta + 10 ** GENERATOR.uniform(-3, 0) * GENERATOR.standard_normal(3)
+        sizes = []
+        for _ in range(2):
+            chance = 1 / (1 + np.exp(-X @ at))
+            H, g = (X.T * (chance * (1 - chance))) @ X / len(X), gradient(X, y, at)
+            step = np.linalg.solve(H, g)
+            sizes.append(math.sqrt(g @ step / np.linalg.eigvalsh(H)[0]))
+            at = at - step
+        # Rows have norm 1: the third derivative is at most the second.
+        assert sizes[1] <= bounds.newton_contraction(sizes[0], 1.0) + 1e-12
+        if sizes[0] <= bounds.newton_region(1.0):
+            inside += 1
+            assert 16 * sizes[1] <= (16 * sizes[0]) ** 2
+    assert inside > 20
+    assert bounds.newton_contraction(2.0, 1.0) == math.inf
+
+
+def test_rounds_grow_with_log_n_and_log_log_n() -> None:
+    descent = [bounds.descent_iterations(10**k, 0.1, 1.0) for k in (4, 8, 16)]
+    newton = [bounds.newton_iterations(10**k, 1.0) for k in (4, 8, 16)]
+    assert descent[1] == pytest.approx(2 * descent[0], abs=1)
+    assert descent[2] == pytest.approx(4 * descent[0], abs=3)
+    assert 1 <= newton[1] - newton[0] <= 2
+    assert 1 <= newton[2] - newton[1] <= 2
+    assert bounds.descent_iterations(100, 1.0, 1.0) == 1
+
+
+def test_the_parts_of_the_error_add_up() -> None:
+    """Noisy steps for a mean: 400 runs, whose mean error is known to 3%; the rates leave out constants below 2."""
+    n, p, mu, steps = 3000, 4, 0.5, 20
+    errors = []
+    for _ in range(400):
+        mean, theta = GENERATOR.normal(0, 1 / math.sqrt(3 * n), p), np.zeros(p)
+        for _ in range(steps):
+            noise = 2 * math.sqrt(p) * math.sqrt(steps) / (mu * n) * GENERATOR.standard_normal(p)
+            theta = theta - 0.5 * (theta - mean + noise)
+        errors.append(np.linalg.norm(theta))
+    assert 0.5 < sum(bounds.error_split(p, n, mu, steps)) / np.mean(errors) < 3
+
+
+def test_the_classical_noise_is_too_large_and_then_too_small() -> None:
+    classical = math.sqrt(2 * math.log(1.25 / 1e-5))
+    assert classical / 1.0 * gaussian.mu(1.0, 1e-5) == pytest.approx(1.30, abs=0.01)
+    assert classical / 10.0 * gaussian.mu(10.0, 1e-5) < 1
+
+
+def test_the_projector_is_that_on_the_span_of_the_rows() -> None:
+    X, _ = rows(30, 8, 3)
+    turned = X @ np.linalg.qr(GENERATOR.standard_normal((8, 8)))[0]
+    M, rank = bounds.row_projector(turned)
+    assert rank == 3
+    np.testing.assert_allclose(M @ M, M, atol=1e-12)
+    np.testing.assert_allclose(turned @ M, turned, atol=1e-12)
+    assert bounds.row_projector(np.zeros((2, 3)))[1] == 0
+
+
+def test_the_smooth_planner_inverts_its_bound() -> None:
+    n = bounds.smooth_records_for(0.001, d=5, mu=0.5, radius=3.0)
+    assert NoisyDescent(n, 5, 0.5).smooth(3.0, 0.25) == pytest.approx(0.001, rel=0.01)

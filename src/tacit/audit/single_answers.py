@@ -34,9 +34,9 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
-    ScoreHistogram,
     SecondMoments,
 )
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.selection_query import CandidateChoice, LossDifference, PosteriorDraw, StatisticChoice, VertexChoice
 from tacit.contract.sensitivity import (
     SELECTIONS,

@@ -179,18 +179,19 @@ def verify(
     """
     from tacit.certificate import fit_file
     from tacit.certificate.certificate import Certificate
+    from tacit.certificate.holdout_certificate import HoldoutCertificate
     from tacit.certificate.search_certificate import SearchCertificate
     from tacit.documents.canonical_json import read_document
     from tacit.ledger.joint_certificate import JointCertificate
     from tacit.report.statements import analyst_table, certificate_table, joint_promise, promise
 
     document = read_document(file)
-    certificate: Certificate | JointCertificate | SearchCertificate
+    certificate: Certificate | HoldoutCertificate | JointCertificate | SearchCertificate
     if fit_file.is_fit(document):
         stored = fit_file.from_document(document)
         found, certificate = stored.check(key), stored.certificate
     else:
-        kinds = (JointCertificate, SearchCertificate)
+        kinds = (JointCertificate, SearchCertificate, HoldoutCertificate)
         kind = next((it for it in kinds if document.get("format") in tuple(it.formats)), Certificate)
         certificate = kind.of(document)
         found = certificate.check(key)

@@ -19,6 +19,7 @@ from tacit.contract.block_query import AnyBlockQuery, BlockDepth, BlockMean, Blo
 from tacit.contract.bounded_parameters import BoundedParameters
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
+from tacit.contract.score_query import ScoreHistogram
 from tacit.design.expression import Cell, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification
@@ -349,31 +350,6 @@ class GroupSums:
     def size(self) -> int:
         """Number of sums that one record enters, the count included."""
         return 1 + len(self.statistics)
-
-
-@dataclass(frozen=True)
-class ScoreHistogram(BoundedParameters):
-    """How many records of each label have z·theta in each interval of public `edges`; the last feature must be 1.
-
-    Label 1 is a response above 1/2. The answer is (label, interval); an interval holds its upper end. A record adds to
-    one cell alone, so any number of cells costs no more than two. An invalid record adds to none.
-    """
-
-    theta: NDArray[np.float64]
-    edges: NDArray[np.float64]
-    matrix: NDArray[np.float64] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.theta.ndim != 1:
-            raise SettingError("Scores are of one linear predictor.")
-        if self.edges.ndim != 1 or not np.isfinite(self.edges).all() or not (np.diff(self.edges) > 0).all():
-            raise SettingError("Edges of a histogram are finite and grow.")
-
-    @property
-    def size(self) -> int:
-        """Number of sums that one record enters."""
-        return 1
 
 
 BLOCK_KINDS = frozenset(kind for kind in QueryKind if kind.startswith(("block-", "vote-")))

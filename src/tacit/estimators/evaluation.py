@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy import special
 from sklearn import metrics
 
 from tacit.certificate.certificate import Certificate
@@ -55,7 +55,7 @@ class Scores(Mapping[str, float], Displayed):
         if name not in self.error:
             known = ", ".join(self.error) or "none: public rows have no standard errors"
             raise SettingError(f"There is no interval of {name!r}; there are those of {known}.")
-        quantile = float(-special.ndtri((1 - between("level", level, 0, 1)) / 2))
+        quantile = NormalDist().inv_cdf((1 + between("level", level, 0, 1)) / 2)
         low, high = (-math.inf, 1.0) if name == R2 else (0.0, math.inf if name in {SQUARED, LOG_LOSS} else 1.0)
         half = quantile * self.error[name]
         return max(self[name] - half, low), min(self[name] + half, high)

@@ -14,6 +14,7 @@ from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract import selection_query as selecting
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import AnyPrice, require_kind
 from tacit.design.design import Design
 from tacit.errors import SettingError
@@ -52,7 +53,7 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.GradientNorm: counts.answer_counts,
     queries.BoundedSums: means.answer_means,
     queries.GroupSums: means.answer_means,
-    queries.ScoreHistogram: score_histogram.answer_score_histogram,
+    ScoreHistogram: score_histogram.answer_score_histogram,
     queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
     queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,

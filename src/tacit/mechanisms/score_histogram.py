@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.query import Answer, ScoreHistogram
+from tacit.contract.query import Answer
+from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.kernel_compilation import compiled

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from tacit.privacy.relation import Relation
@@ -17,6 +19,8 @@ from tacit.validate import positive
 
 SPARE = 0.25
 """κ of T = C²/(κ d c²): the optimisation term is then a quarter of the privacy term, under the root."""
+RANK_TOLERANCE = 1e-10
+"""Singular values below this part of the largest are taken for 0."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,18 @@ def records_for(excess: float, *, d: int, mu: float, radius: float, gradient: fl
     return math.ceil(2 * radius * gradient * math.sqrt(d * (1 + spare)) / (mu * excess))
 
 
+def smooth_records_for(excess: float, *, d: int, mu: float, radius: float, gradient: float = 1.0) -> int:
+    """Least n at which the smooth form promises an excess, records replaced: 2√2 R C √d / (μ α)."""
+    return math.ceil(2 * math.sqrt(2 * d) * radius * gradient / (mu * excess))
+
+
+def row_projector(rows: ArrayLike) -> tuple[NDArray[np.float64], int]:
+    """The projector M on the span of public rows, and its rank: what `NoisyDescent.rank` measures θ* by."""
+    _, values, axes = np.linalg.svd(np.atleast_2d(np.asarray(rows, dtype=np.float64)), full_matrices=False)
+    kept = axes[values > RANK_TOLERANCE * values.max(initial=0.0)]
+    return kept.T @ kept, len(kept)
+
+
 def exponential_mechanism(n: int, d: int, epsilon: float, radius: float, gradient: float = 1.0) -> float:
     """Expected excess of density ∝ exp(-ε n L / (2Δ)) on a ball, Δ = 2GR for a replaced record.
 
@@ -119,6 +135,16 @@ def stability_gap(epsilon: float, delta: float = 0.0, largest: float = 1.0) -> f
     return largest * (math.expm1(epsilon) + delta)
 
 
+def divergence_gap(divergence: float, largest: float = 1.0) -> float:
+    """The same by a Kullback-Leibler divergence between neighbours: B √(KL / 2) (Pinsker); μ-GDP has KL = μ²/2."""
+    return largest * math.sqrt(divergence / 2)
+
+
+def gaussian_gap(mu: float, largest: float = 1.0) -> float:
+    """The same for μ-GDP, exactly: B (2Φ(μ/2) - 1), the largest difference of expectations that μ-GDP allows."""
+    return largest * float(2 * special.ndtr(mu / 2) - 1)
+
+
 def error_split(p: int, n: int, mu: float, steps: int) -> tuple[float, float]:
     """Rates of the statistical and the privacy error of K noisy steps: √(p/n) and √K·p / (μ n), constants left out."""
     return math.sqrt(p / n), math.sqrt(steps) * p / (mu * n)
@@ -139,3 +165,30 @@ def minimax_mean_error(n: int, mu: float, bound: float = 1.0) -> float:
     found = optimize.minimize_scalar(lambda x: -x * special.ndtr(-x), bounds=(0.1, 3.0), method="bounded")
     share = min(2 * float(found.x) / (n * mu), 1.0)
     return float(bound * share * special.ndtr(-n * share * mu / 2))
+
+
+def descent_iterations(n: int, curvature: float, smoothness: float) -> int:
+    """Steps of gradient descent after which what is left of the start is below 1/√n of it: of order log n.
+
+    With η = 1/M a step contracts by 1 - m/M.
+    """
+    return math.ceil(math.log(n) / (-2 * math.log1p(-curvature / smoothness))) if curvature < smoothness else 1
+
+
+def newton_region(self_concordance: float) -> float:
+    """1/(16γ): below it r = decrement / √(least curvature) more than squares in a full Newton step, 16γr⁺ ≤ (16γr)²."""
+    return 1 / (16 * positive("self_concordance", self_concordance))
+
+
+def newton_contraction(size: float, self_concordance: float) -> float:
+    """Bound on r after a full Newton step from r: γ r² e^{γr} where γr ≤ 1, for |f'''[v, v, u]| ≤ γ‖u‖ f''[v, v]."""
+    scaled = self_concordance * size
+    return size * scaled * math.exp(scaled) if scaled <= 1 else math.inf
+
+
+def newton_iterations(n: int, self_concordance: float) -> int:
+    """Full Newton steps from r = 1/(32γ), inside the region, until r ≤ 1/√n: of order log log n."""
+    size, steps = newton_region(self_concordance) / 2, 0
+    while size > 1 / math.sqrt(n):
+        size, steps = 16 * self_concordance * size**2, steps + 1
+    return steps

@@ -11,6 +11,7 @@ from typing import Any
 
 from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
+from tacit.certificate.holdout_certificate import HoldoutCertificate
 from tacit.certificate.search_certificate import SearchCertificate
 from tacit.contract.plan import ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
@@ -98,7 +99,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     }
 
 
-def promise(certificate: Certificate | SearchCertificate) -> str:
+def promise(certificate: Certificate | SearchCertificate | HoldoutCertificate) -> str:
     """What the certificate promises, for a reader who has never heard of epsilon, and if what."""
     document = certificate.parsed
     if not document["private"]:
@@ -125,7 +126,7 @@ def _factor(epsilon: float) -> str:
     return f"e^{rounded(epsilon, 4, ROUND_CEILING)}" if large else rounded(math.exp(epsilon), 3, ROUND_CEILING)
 
 
-def premises(certificate: Certificate | SearchCertificate) -> tuple[str, ...]:
+def premises(certificate: Certificate | SearchCertificate | HoldoutCertificate) -> tuple[str, ...]:
     """Say on which assumed and declared facts the guarantee rests; nothing where there are none."""
     facts, unit = certificate.parsed["public"], quoted(certificate.parsed["unit"])
     assumed = [_premise(fact, unit) for fact in facts if fact["source"] == "assumed"]
@@ -151,17 +152,23 @@ def _premise(fact: Mapping[str, Any], unit: str) -> str:
     return f"{said} is public"
 
 
-def certificate_table(certificate: Certificate | SearchCertificate) -> Table:
+def certificate_table(certificate: Certificate | SearchCertificate | HoldoutCertificate) -> Table:
     """Events of a certificate: what was asked, how often, and the noise over the sensitivity.
 
-    Of a search, those of the winner's trial, and of its refit.
+    Of a search, those of the winner's trial, and of its refit; of a holdout, its two pure events.
     """
+    headers = ("event", "times", "noise / sensitivity")
+    if isinstance(certificate, HoldoutCertificate):
+        # A pure event of ε has noise of scale sensitivity / ε, or privacy as if it had.
+        found = [(event["inner"], event["times"]) for event in certificate.parsed["events"]]
+        scales = [rounded(float(1 / Fraction(inner["epsilon"])), 4, ROUND_FLOOR) for inner, _ in found]
+        return Table(headers, tuple((it["label"], n, scale) for (it, n), scale in zip(found, scales, strict=True)))
     parts = ("trial_fit", "trial_score", "refit") if isinstance(certificate, SearchCertificate) else ("events",)
     rows = []
     for entry in (entry for part in parts for entry in certificate.parsed[part]):
         multiplier = "none" if entry["event"] is None else noise_multiplier(entry["sensitivity"], entry["noise"])
         rows.append((quoted(entry["label"]), str(entry["times"]), multiplier))
-    return Table(("event", "times", "noise / sensitivity"), tuple(rows))
+    return Table(headers, tuple(rows))
 
 
 def noise_multiplier(sensitivity: Mapping[str, str], noise: Mapping[str, str]) -> str:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import Gate, Measure, QueryKind, ResidualSize, ScoreHistogram
+from tacit.contract.query import Gate, Measure, QueryKind, ResidualSize
+from tacit.contract.score_query import ScoreHistogram
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Binary, Continuous
 from tacit.errors import SettingError
