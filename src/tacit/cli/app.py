@@ -27,6 +27,7 @@ from tacit.cli.ledger import ledger
 from tacit.cli.options import argument, flag
 from tacit.cli.output import EPILOG, Exit, Screen, exit_of, require_writable, tell_error, tell_fault
 from tacit.cli.plan import plan
+from tacit.cli.report import report
 from tacit.documents.signature import new_key
 from tacit.errors import TacitError
 from tacit.files import replacing, write_text
@@ -225,7 +226,7 @@ def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub
     )
 
 
-for command in (demo, fit, plan, predict, schema, verify, key, account, audit, images):
+for command in (demo, fit, plan, predict, schema, verify, report, key, account, audit, images):
     app.command(epilog=EPILOG)(options.grouped(command))
 app.add_typer(ledger)
 
