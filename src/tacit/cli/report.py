@@ -33,11 +33,12 @@ def report(
     the odds in words, how noise was added, how costs add up, how accurate it is, hazards, and assumed facts. What it
     states is derived again; what does not add up is refused.
     """
+    is_ledger = _is_ledger(file)
     target = output or file.with_suffix(".html")
     if target.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"a report is an .html file; got {target.name!r}. For plain text add --text {target.name}")
     require_writable([target, text], [file], force=force)
-    page = page_of(file, key)
+    page = page_of(file, key, is_ledger=is_ledger)
     write_text(target, page.html())
     if text is not None:
         write_text(text, page.text())
@@ -47,9 +48,9 @@ def report(
     screen.plain(f"  The report is in {target}" + (f" and {text}" if text is not None else ""))
 
 
-def page_of(file: Path, key: str | None) -> Page:
+def page_of(file: Path, key: str | None, *, is_ledger: bool) -> Page:
     """The page of a file, whatever of the three it is."""
-    if _is_ledger(file):
+    if is_ledger:
         from tacit.cli.ledger import existing
         from tacit.report.ledger_page import ledger_page
 

@@ -20,15 +20,12 @@ from tacit.privacy.event_json import from_json
 from tacit.report.hazards import WORDS, fit_hazards
 from tacit.report.odds import delta_in_words, detection_sentence, suspicion_table
 from tacit.report.page import Page, Section
+from tacit.report.protections import compared, protected, unprotected
 from tacit.report.statements import noise_multiplier, promise
 
 TITLE = "Privacy report of a release"
 MOST_ROWS, LONGEST_VALUE = 60, 160
-_RELATIONS = {
-    "replace-one": "Compared are tables in which all records of one {unit} were exchanged for others.",
-    "zero-out": "Compared are tables in which all records of one {unit} were blanked.",
-    "add-remove": "Compared are tables with and without one {unit}, so that the number of records is private.",
-}
+OTHERS = "Other releases of the same records, unless a ledger accounts for them together."
 _QUERIES = {
     "gradient": "sum of clipped gradients",
     "batch-gradient": "sum of clipped gradients over a secret random batch",
@@ -44,8 +41,8 @@ _QUERIES = {
 
 
 _LABELS = {
-    "nominal": "The 95% intervals are nominal: they cover the true value in 93 to 97% of fits of this kind.",
-    "conservative": "The 95% intervals are conservative: they cover the true value in 94% of fits of this kind, or more.",
+    "nominal": "The 95% intervals are nominal: they cover the true value in 93 to 97% of such fits.",
+    "conservative": "The 95% intervals are conservative: they cover the true value in 94% of such fits, or more.",
     "approximate": "The 95% intervals are approximate.",
 }
 
@@ -70,8 +67,8 @@ def certificate_page(of: Certificate | SearchCertificate | StoredFit, key: str |
     sections = (
         _whom(document, guarantee),
         _meaning(certificate, guarantee, unit),
-        Section("What is protected", items=_protected(document, unit)),
-        Section("What is not protected", items=_unprotected(document, unit)),
+        Section("What is protected", items=protected(guarantee.relation, unit)),
+        Section("What is not protected", items=unprotected(guarantee.relation, unit, others=OTHERS)),
         Section("How: noise in every answer", _mechanism_words(certificate), table=_mechanisms(entries)),
         Section("How the cost adds up", _composition(certificate, guarantee)),
         Section("Hazards, and what is known of each", WORDS, table=fit_hazards(document, entries, guarantee, found)),
@@ -100,10 +97,7 @@ def _whom(document: Mapping[str, Any], guarantee: Guarantee) -> Section:
     unit, records = quoted(guarantee.unit), document["records"]
     count = f"{records['value']:,}"
     told = f"The table has {count} records." if records["which"] == "n" else f"The table has at least {count} records."
-    meant = _RELATIONS[str(guarantee.relation)].format(unit=unit)
-    return Section(
-        "Whom it protects", (f"The protected unit is one {unit}. The relation is {guarantee.relation}. {meant} {told}",)
-    )
+    return Section("Whom it protects", (compared(guarantee.relation, unit), told))
 
 
 def _meaning(certificate: Certificate | SearchCertificate, guarantee: Guarantee, unit: str) -> Section:
@@ -116,29 +110,6 @@ def _meaning(certificate: Certificate | SearchCertificate, guarantee: Guarantee,
     return Section(
         "What that means, in odds", (promise(certificate), detection_sentence(guarantee, unit), rest), table=table
     )
-
-
-def _protected(document: Mapping[str, Any], unit: str) -> tuple[str, ...]:
-    items = [
-        f"Every cell of the records of each {unit}: whatever it holds, the release would have been about as likely.",
-        "Against anybody who sees the release, with any knowledge, any computer, now or later.",
-        "Whatever is computed from the release: predictions, tables, pictures and further models cost nothing more.",
-    ]
-    if document["records"]["which"] != "n":
-        items.insert(1, f"Whether a {unit} is in the table at all.")
-    return tuple(items)
-
-
-def _unprotected(document: Mapping[str, Any], unit: str) -> tuple[str, ...]:
-    items = [
-        f"What the release says about people in general. It may be true of a {unit} whose record was never used.",
-        "The public facts listed below: names of columns, bounds, levels, and the formula.",
-        "The table itself, and whoever can read it or the computer that holds it.",
-        "Other releases of the same records, unless a ledger accounts for them together.",
-    ]
-    if document["records"]["which"] == "n":
-        items.insert(1, "The number of records.")
-    return tuple(items)
 
 
 def _mechanism_words(certificate: Certificate | SearchCertificate) -> tuple[str, ...]:

@@ -13,10 +13,12 @@ from tacit.privacy.budget import Guarantee
 from tacit.report.hazards import WORDS, ledger_hazards
 from tacit.report.odds import delta_in_words, detection_sentence, suspicion_table
 from tacit.report.page import Page, Section
+from tacit.report.protections import compared, protected, unprotected
 from tacit.report.statements import analyst_table, joint_promise
 
 TITLE = "Privacy report of a ledger"
 MOST_CHARGES, LONGEST_VALUE = 200, 120
+OTHERS = "Releases of the same records that did not go through this ledger."
 
 
 def ledger_page(ledger: Ledger, name: str = "") -> Page:
@@ -38,12 +40,14 @@ def ledger_page(ledger: Ledger, name: str = "") -> Page:
     total, found = certificate.rederive(), certificate.check()
     unit = quoted(total.unit)
     sections = (
-        Section("Whom it protects", (f"The protected unit is one {unit}. The relation is {total.relation}.",)),
+        Section("Whom it protects", (compared(total.relation, unit),)),
         Section(
             "What that means, in odds",
             (joint_promise(certificate), detection_sentence(total, unit)),
             table=suspicion_table(total),
         ),
+        Section("What is protected", items=protected(total.relation, unit)),
+        Section("What is not protected", items=unprotected(total.relation, unit, others=OTHERS)),
         budget,
         Section("Who spent it", table=analyst_table(certificate)),
         Section("What was released", table=_charges(charges, total)),
