@@ -54,7 +54,7 @@ def _linkage() -> Figure:
     axes.invert_yaxis()
     axes.set(xlim=(0.0, 1.12), xlabel="share of the published records that got their name back")
     axes.set_xticks(np.linspace(0, 1, 6), [f"{tick:.0%}" for tick in np.linspace(0, 1, 6)])
-    for place, share in zip(places, shares, strict=True):
+    for place, share in enumerate(shares):
         axes.text(share + 0.01, place, f"{share:.1%}", va="center", color=INK)
     tidy(axes)
     axes.grid(axis="y", visible=False)
@@ -75,7 +75,7 @@ def _membership(found: MembershipResult) -> Figure:
 
 def _scores(axes: Axes, found: MembershipResult) -> None:
     both = np.concatenate([found.scores.first, found.scores.second])
-    edges = np.linspace(both.min(), both.max(), BINS + 1)
+    edges = np.linspace(both.min(), both.max(), BINS + 1).tolist()
     for scores, colour, name in ((found.scores.first, GREY, "others"), (found.scores.second, ORANGE, "members")):
         axes.hist(scores, bins=edges, color=colour, alpha=0.75, label=name)
     axes.set(xlabel="q-score", ylabel="people")
