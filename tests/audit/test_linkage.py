@@ -2,14 +2,14 @@
 
 import pytest
 
-from tacit.audit.linkage import QUASI_IDENTIFIERS, link, simulated_town
+from tacit.audit.linkage import COLUMNS, link, simulated_town
 from tacit.errors import SettingError
 
 
 def test_date_of_birth_sex_and_postcode_name_almost_everybody() -> None:
     town = simulated_town(5000, seed=1)
     patients = town[::10]
-    shares = [link(town, patients, columns).share for columns in (["sex"], ["sex", "postcode"], [*QUASI_IDENTIFIERS])]
+    shares = [link(town, patients, columns).share for columns in (["sex"], ["sex", "postcode"], [*COLUMNS])]
     assert shares[0] == 0.0
     assert shares[1] < 0.01
     assert shares[2] > 0.95

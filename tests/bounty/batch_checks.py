@@ -61,6 +61,14 @@ def batch_is_wrong(sampling: Sampling) -> str | None:
     return None
 
 
+def batch_is_unclipped() -> str | None:
+    """A record may move the sum over a batch by the clip, however long its gradient is, and no more."""
+    store = prepared_table([(np.array([40.0, 30.0, 0.0]), 0.0), (ZERO, 0.0)], MemoryStore)
+    price = BatchPrice(2**30, 6, Batches(Sampling.POISSON, 1, 1))
+    found = Responder(store, private=True, seed=None).answer(BatchGradientSum(ZERO, CLIP), price)
+    return "a gradient in a batch is not clipped" if np.linalg.norm(found.value) > CLIP * 1.0001 else None
+
+
 def fit(table: Any, relation: Relation, settings: Mapping[str, Any]) -> Any:
     """A stochastic fit, with its certificate."""
     model = tacit.LogisticRegression(
@@ -109,6 +117,7 @@ def else_leaves(name: str, relation: Relation) -> str | None:
 
 _PAIRS = [(name, relation) for name in SETTINGS for relation in Relation if relation is not Relation.ADD_REMOVE]
 CHECKS: Mapping[str, Callable[[], str | None]] = {
+    "batches: clip": batch_is_unclipped,
     **{f"batches: {sampling}": partial(batch_is_wrong, sampling) for sampling in Sampling},
     **{
         f"recount: stochastic {name}, {relation}": partial(steps_cost_more, name, relation) for name, relation in _PAIRS

@@ -17,9 +17,11 @@ from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price
 from tacit.engine import ledger_use, table
 from tacit.engine.search import Search, run_search
+from tacit.errors import DataError
 from tacit.estimators import base, search
 from tacit.estimators.classifiers import LogisticRegression
-from tacit.mechanisms import moments
+from tacit.ledger import joint_certificate
+from tacit.mechanisms import moments, search_draws
 from tacit.privacy.event import Repeated
 from tacit.solvers import counting, noisy_steps
 from tacit.solvers import gradient as gradient_solver
@@ -155,6 +157,38 @@ def warning_of_the_labels(patch: Patch) -> None:
     patch.setattr(LogisticRegression, "fit", fit)
 
 
+def message_with_a_value(patch: Patch) -> None:
+    """The message about an invalid record shows its label."""
+    found = LogisticRegression.fit
+
+    def fit(self: Any, X: Any, y: Any, *rest: Any, **given: Any) -> Any:
+        try:
+            return found(self, X, y, *rest, **given)
+        except DataError as error:
+            unlike = [label for label in np.asarray(y).tolist() if label not in (0, 1)]
+            raise DataError(f"{error} Found: {unlike}") from None
+
+    patch.setattr(LogisticRegression, "fit", fit)
+
+
+def any_total_is_right(patch: Patch) -> None:
+    """The total of a certificate is not compared with its events."""
+    patch.setattr(certificate, "require_total", lambda *_, **__: None)
+
+
+def equal_charges_count_once(patch: Patch) -> None:
+    """Equal charges of a ledger are one in its certificate."""
+    found = joint_certificate._composed
+    patch.setattr(
+        joint_certificate, "_composed", lambda events, relation, law: found([*dict.fromkeys(events)], relation, law)
+    )
+
+
+def fixed_number_of_trials(patch: Patch) -> None:
+    """A search always runs the mean number of trials."""
+    patch.setattr(search_draws, "drawn_runs", lambda law, _: int(law.mean))
+
+
 def search_pays_the_winner(patch: Patch) -> None:
     """A search pays for the winner's trial alone."""
     patch.setattr(SearchEvents, "events", lambda self: (self.trial,))
@@ -199,6 +233,10 @@ BUGS = (
     Bug("refusals in a ledger", refusals_in_a_ledger, "ledger: refusals"),
     Bug("classes read off in a ledger", classes_read_off, "ledger: refusals"),
     Bug("warning of the labels", warning_of_the_labels, "nothing else: clipped, zero-out"),
+    Bug("message with a value", message_with_a_value, "messages"),
+    Bug("any total is right", any_total_is_right, "forgeries"),
+    Bug("equal charges count once", equal_charges_count_once, "ledger: laws"),
+    Bug("fixed number of trials", fixed_number_of_trials, "search: trials"),
     Bug("search pays for the winner", search_pays_the_winner, "search"),
     Bug("search shows its trials", search_shows_its_trials, "search"),
 )

@@ -15,7 +15,7 @@ from tacit.contract.query import Answer, BatchGradientSum, QueryKind
 from tacit.mechanisms import batch_gradient, counts, gaussian_sum, gradient, laplace_sum
 from tacit.mechanisms.query_responder import MECHANISMS, Responder
 from tacit.noise.batches import PoissonBatch
-from tacit.noise.entropy import SeededEntropy
+from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.admission import contribution_bounding
 from tacit.rows.admission.clip_and_scale import Preparer
@@ -159,6 +159,25 @@ def double_rate(patch: Patch) -> None:
     patch.setattr(batch_gradient, "drawn", drawn)
 
 
+def unclipped_batch(patch: Patch) -> None:
+    """Gradients of up to four times the clip are added to the sum over a batch."""
+    found = gradient.integer_gradient_sum
+
+    def summed(query: Any, bound: int, store: Any) -> Any:
+        return found(replace(query, clip=4 * query.clip), 4 * bound, store)
+
+    patch.setattr(batch_gradient, "integer_gradient_sum", summed)
+
+
+def predictable_entropy(patch: Patch) -> None:
+    """Noise is made of a generator that is no secret."""
+
+    def words(self: SystemEntropy, count: int) -> Any:
+        return np.random.default_rng().integers(2**64, size=count, dtype=np.uint64)
+
+    patch.setattr(SystemEntropy, "words", words)
+
+
 def unpaid_standardisation(patch: Patch) -> None:
     """Columns are centred and scaled by the table's own mean and deviation before they are clipped."""
     found = Preparer.prepare
@@ -215,6 +234,8 @@ BUGS = (
     Bug("realised batch size as divisor", realised_batch_size, "batches: poisson"),
     Bug("reused batch", reused_batch, "batches: poisson"),
     Bug("batches at twice the rate", double_rate, "batches: poisson"),
+    Bug("unclipped batch", unclipped_batch, "batches: clip"),
+    Bug("predictable entropy", predictable_entropy, "entropy"),
     Bug("unpaid standardisation", unpaid_standardisation, "neighbours: logistic, zero-out"),
     Bug("unbounded rows of a unit", unbounded_rows_of_a_unit, "neighbours: units, zero-out"),
     Bug("exact test score", exact_test_score, "noise: evaluation"),

@@ -22,7 +22,9 @@ from tacit.accounting import compose
 from tacit.audit.registry import ATTACKS, REPLAYED
 from tacit.contract.query import KIND_OF
 from tacit.contract.sensitivity import LaplacePrice, Price
+from tacit.ledger import Ledger
 from tacit.privacy import Gaussian, Laplace, PoissonSampled, Pure, Repeated, SampledWithoutReplacement
+from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, PoissonRuns, RandomStopping
 from tacit.privacy.relation import Relation
 from tests.bounty import batch_checks, ledger_checks, oracle
@@ -58,7 +60,10 @@ def neighbours_differ(case: FitCase, relation: Relation) -> str | None:
     allowed = float(case.budget.epsilon or 0.0) if pure else float(case.budget.mu or 0.0) ** 2
     for first, second in neighbours(case, relation, PAIRS):
         run = recorded(case.fitting(relation), first)
-        shown = realised(run, answered_as(case.fitting(relation), second, run))[pure]
+        again = answered_as(case.fitting(relation), second, run)
+        if (again.left, again.warned) != (run.left, run.warned):
+            return "what leaves a fit differs between neighbours beyond the noised answers"
+        shown = realised(run, again)[pure]
         if shown > allowed * ROUNDED:
             return f"neighbouring tables differ by {shown:.4g} where {allowed:.4g} was paid"
     return None
@@ -113,6 +118,18 @@ def paid_too_little(case: FitCase, relation: Relation) -> str | None:
     if not certificate.parsed["private"] or certificate.parsed["relation"] != str(relation):
         return "the certificate is not of this fit"
     return None
+
+
+def charged_too_little(case: FitCase, relation: Relation) -> str | None:
+    """Fit in a ledger: what is charged must be at least what was asked, by the textbook."""
+    with Ledger(budget=Budget(epsilon=9.0, delta=0) if case.budget.is_pure else Budget(mu=9.0)) as ledger:
+        run = recorded(case.fitting(relation), table_of(case.outcome, 5))
+    square, epsilon = own_price(run.asked, relation)
+    found = ledger.guarantee()
+    if found is None or len(ledger.charges()) != 1:
+        return "a fit in a ledger is not charged, or not once"
+    paid, costs = (found.epsilon, epsilon) if case.budget.is_pure else ((found.mu or 0.0) ** 2, float(square))
+    return f"a ledger is charged {paid:.6g} for what costs {costs:.6g}" if costs > paid * ROUNDED else None
 
 
 def noise_is_wrong(case: FitCase, relation: Relation) -> str | None:
@@ -221,6 +238,7 @@ CHECKS: Mapping[str, Check] = {
     **_named("neighbours", neighbours_differ),
     **_named("nothing else", else_leaves),
     **_named("recount", paid_too_little),
+    **{f"ledger: {name}": partial(charged_too_little, case, case.relations[0]) for name, case in CASES.items()},
     **{f"noise: {name}": partial(noise_is_wrong, case, case.relations[0]) for name, case in CASES.items()},
     **{
         f"replay: {name}, {relation}": partial(replay_refutes, name, relation)

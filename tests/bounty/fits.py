@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import functools
 import math
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,6 +148,17 @@ def fit_formula(case: FitCase, table: Table, relation: Relation) -> Any:
     return fit, fit.certificate, str(fit.summary())
 
 
+def fit_file(case: FitCase, table: Table, relation: Relation) -> Any:
+    """`tacit.glm` of a CSV file."""
+    schema = tacit.Schema.parse(SCHEMA.format(relation=f'relation = "{relation}"'))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        frame = pd.DataFrame({"x0": table["X"][:, 0], "ward": "a", "y": table["y"].astype(int)})
+        frame.to_csv(path, index=False)
+        fit = tacit.glm("y ~ x0", path, schema, budget=case.budget, invalid_rows="zero", inference=False)
+    return fit, fit.certificate, repr(fit)
+
+
 @functools.cache
 def public_model(relation: Relation) -> Any:
     """A model of public rows."""
@@ -202,8 +215,10 @@ CASES: Mapping[str, FitCase] = {
         FitCase("poisson", tacit.PoissonRegressor, COUNTS, {"exposure_bounds": (0.5, 2.0)}, ("exposure",)),
         FitCase("mean", tacit.GaussianMean, NOTHING),
         FitCase("covariance", tacit.Covariance, NOTHING),
+        FitCase("whitener", tacit.PrivateWhitener, NOTHING, relations=_PUBLIC_N),
         FitCase("naive Bayes", tacit.GaussianNB),
         FitCase("formula", None, relations=_PUBLIC_N, other=fit_formula),
+        FitCase("file", None, relations=_PUBLIC_N, other=fit_file),
         FitCase("evaluation", None, relations=_PUBLIC_N, other=evaluate),
         FitCase("statistics", None, relations=_PUBLIC_N, other=ask_statistics),
         FitCase("mean, pure", tacit.GaussianMean, NOTHING, budget=Budget(epsilon=1.0, delta=0)),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -12,14 +14,20 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from scipy import stats
 
 import tacit
+from tacit.certificate.certificate import Certificate
 from tacit.contract.query import KIND_OF, ResidualSize
 from tacit.contract.sensitivity import Price
+from tacit.documents.canonical_json import digest_of
 from tacit.errors import TacitError
 from tacit.ledger import Ledger
 from tacit.mechanisms.query_responder import Responder
+from tacit.mechanisms.search_draws import search_draws
+from tacit.noise.entropy import SystemEntropy
 from tacit.privacy.budget import Budget
+from tacit.privacy.event import Gaussian, PoissonRuns, Pure
 from tacit.privacy.relation import Relation
 from tests.bounty import oracle
 from tests.bounty.fits import LABELS, table_of
@@ -29,6 +37,7 @@ MOST, EACH = 4.0, 1.0
 """Budget of a ledger, and of a fit in it, as μ."""
 SEARCHES, TRIALS, ASKED, DELTA = 5, 4, 4.0, 1e-5
 """How many searches, of how many trials on average, each at ε and δ."""
+DRAWS = 4000
 
 
 class Stopped(Exception):
@@ -128,6 +137,92 @@ def certificate_is_wrong() -> str | None:
     return None
 
 
+def entropy_is_not_the_systems() -> str | None:
+    """Words of the system's entropy must be those of the operating system, and enough of them for every answer."""
+    drawn: list[int] = []
+    urandom = os.urandom
+
+    def counted(size: int) -> bytes:
+        drawn.append(size)
+        return urandom(size)
+
+    table = table_of(LABELS, 10)
+    with patch.object(os, "urandom", counted):
+        run = recorded(lambda rows: model_of().fit(rows["X"], rows["y"]).coef_, table)
+    needed = 8 * sum(it.answer.value.size for it in run.asked)
+    with patch.object(os, "urandom", lambda size: b"\x07" * size):
+        same = SystemEntropy().words(4).tobytes() == b"\x07" * 32
+    return None if same and sum(drawn) >= needed else "noise is not made of the operating system's randomness"
+
+
+def message_tells_a_value() -> str | None:
+    """An error about a record must not quote it."""
+    table = table_of(LABELS, 11)
+    for in_label in (False, True):
+        X, y = np.array(table["X"], dtype=object), np.array(table["y"], dtype=object)
+        if in_label:
+            y[77] = "wxyz8317"
+        else:
+            X[77, 1] = "wxyz8317"
+        try:
+            model_of(invalid_rows="error").fit(X, y)
+        except TacitError as error:
+            if "8317" in str(error) or "77" in str(error):
+                return "a message quotes a cell, or the number of its record"
+        else:
+            return "an invalid record was not refused"
+    return None
+
+
+def forgery_is_accepted() -> str | None:
+    """A certificate whose total, events or relation were changed, with a digest of its own, must not be accepted."""
+    table = table_of(LABELS, 12)
+    document = model_of().fit(table["X"], table["y"]).certificate_.document
+    changes: tuple[Callable[[Any], object], ...] = (
+        lambda it: it["total"].update(epsilon=0.9 * it["total"]["epsilon"]),
+        lambda it: it["total"].update(delta=0.1 * it["total"]["delta"]),
+        lambda it: it["events"].pop(),
+        lambda it: it["events"][0].update(times=0),
+        lambda it: it.update(relation="zero-out"),
+    )
+    for change in changes:
+        forged = copy.deepcopy(document)
+        change(forged)
+        forged["digest"] = digest_of(forged)
+        with contextlib.suppress(TacitError):
+            if Certificate.of(forged).check().consistent:
+                return "a forged certificate is accepted"
+    return None
+
+
+def trials_have_another_law() -> str | None:
+    """The number of trials of a search must have the law that is priced."""
+    rows = np.array([len(search_draws(PoissonRuns(4), 3, 5, Fraction(1, 2), None).settings) for _ in range(DRAWS)])
+    expected = stats.poisson.pmf(np.arange(12), 4)
+    counts = np.bincount(np.minimum(rows, 12), minlength=13)
+    statistic = stats.chisquare(counts, DRAWS * np.append(expected, 1 - expected.sum()))
+    return None if statistic.pvalue > 1e-7 else "the number of trials does not have the law that is priced"
+
+
+def ledger_adds_wrongly() -> str | None:
+    """Charges must add up under every law, and the joint certificate must be at least the textbook's."""
+    gaussian, pure = Gaussian(1, 4), Pure(Fraction(1, 2))
+    for law, event, least in (
+        ("gdp", gaussian, oracle.gaussian_epsilon(1.0, DELTA)),
+        ("zcdp", gaussian, oracle.gaussian_epsilon(1.0, DELTA)),
+        ("rdp", gaussian, oracle.gaussian_epsilon(1.0, DELTA)),
+        ("pure", pure, 2.0),
+    ):
+        budget = Budget(epsilon=8.0, delta=0) if law == "pure" else Budget(epsilon=8.0, delta=DELTA)
+        ledger = Ledger(budget=budget, law=law)
+        for _ in range(4):
+            ledger.commit(ledger.reserve([event], relation="replace-one", unit="row"), "sha256:" + "0" * 64)
+        total = ledger.certificate()
+        if not total.check().consistent or total.rederive().epsilon < least * (1 - 1e-9):
+            return f"a ledger of law {law} adds up to too little"
+    return None
+
+
 def search_tells_more() -> str | None:
     """A search must cost what it says, charge it first, and show of its trials the best alone."""
     table = table_of(LABELS, 9, 400)
@@ -164,5 +259,10 @@ CHECKS: Mapping[str, Callable[[], str | None]] = {
     "ledger: charges": charge_comes_late,
     "ledger: refusals": record_is_noticed,
     "certificates": certificate_is_wrong,
+    "forgeries": forgery_is_accepted,
+    "entropy": entropy_is_not_the_systems,
+    "messages": message_tells_a_value,
+    "ledger: laws": ledger_adds_wrongly,
     "search": search_tells_more,
+    "search: trials": trials_have_another_law,
 }

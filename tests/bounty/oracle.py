@@ -22,7 +22,7 @@ from tacit.privacy.relation import Relation
 FACTORS = {"gradient": 4, "second-moments": 2, "sandwich": 2, "counts": 1, "means": 4, "damped-direction": 1}
 """Squared change of a sum under replace-one, in squares of the bound on a record; under the other relations 1."""
 STEP = 1e-3
-FARTHEST = 60.0
+FARTHEST = 30.0
 
 
 def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: int) -> int:

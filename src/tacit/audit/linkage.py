@@ -7,7 +7,7 @@ three and the names. Whoever is the only one in the register with these three is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -19,7 +19,6 @@ from tacit.validate import whole
 POSTCODES = 40
 OLDEST, YOUNGEST = date(1935, 1, 1), date(2005, 12, 31)
 DIAGNOSES = ("influenza", "diabetes", "asthma", "depression", "HIV", "fracture", "hypertension", "none")
-QUASI_IDENTIFIERS = ("sex", "postcode", "year of birth", "date of birth")
 
 
 @dataclass(frozen=True)
@@ -34,16 +33,19 @@ class Person:
 
     def seen(self, columns: Sequence[str]) -> tuple[str, ...]:
         """What the named columns of a table say of this person."""
-        known = {
-            "sex": self.sex,
-            "postcode": self.postcode,
-            "year of birth": str(self.born.year),
-            "date of birth": self.born.isoformat(),
-        }
-        missing = [name for name in columns if name not in known]
+        missing = [name for name in columns if name not in COLUMNS]
         if missing:
-            raise SettingError(f"there is no column {missing[0]!r}; expected some of {', '.join(known)}")
-        return tuple(known[name] for name in columns)
+            raise SettingError(f"there is no column {missing[0]!r}; expected some of {', '.join(COLUMNS)}")
+        return tuple(COLUMNS[name](self) for name in columns)
+
+
+COLUMNS: Mapping[str, Callable[[Person], str]] = {
+    "sex": lambda person: person.sex,
+    "postcode": lambda person: person.postcode,
+    "year of birth": lambda person: str(person.born.year),
+    "date of birth": lambda person: person.born.isoformat(),
+}
+"""What a register and a published table have in common."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ def simulated_town(people: int = 20_000, seed: int = 0) -> tuple[Person, ...]:
 
 def link(register: Sequence[Person], patients: Sequence[Person], columns: Sequence[str]) -> LinkageResult:
     """Name every published record whose columns only one person of the register has."""
-    counts = Counter(person.seen(columns) for person in register)
-    names = {person.seen(columns): person.name for person in register}
-    linked = [(names[it.seen(columns)], it.name) for it in patients if counts[it.seen(columns)] == 1]
+    known = [(person.seen(columns), person.name) for person in register]
+    counts, names = Counter(seen for seen, _ in known), dict(known)
+    published = [(person.seen(columns), person.name) for person in patients]
+    linked = [(names[seen], own) for seen, own in published if counts[seen] == 1]
     return LinkageResult(len(patients), len(linked), sum(name == own for name, own in linked))

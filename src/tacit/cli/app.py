@@ -28,6 +28,7 @@ from tacit.cli.ledger import ledger
 from tacit.cli.options import argument, flag
 from tacit.cli.output import EPILOG, Exit, Screen, exit_of, require_writable, tell_error, tell_fault
 from tacit.cli.plan import plan
+from tacit.cli.report import report
 from tacit.cli.stored_fit import examine, plot, summary
 from tacit.documents.signature import new_key
 from tacit.errors import TacitError
@@ -228,7 +229,7 @@ def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub
     )
 
 
-for command in (demo, fit, plan, summary, plot, predict, schema, verify, key, account, audit, compare, images):
+for command in (demo, fit, plan, summary, plot, predict, schema, verify, report, key, account, audit, compare, images):
     app.command(epilog=EPILOG)(options.grouped(command))
 app.command("test", epilog=EPILOG)(options.grouped(examine))
 app.add_typer(ledger)

@@ -60,7 +60,7 @@ def create(
 
 def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -> None:
     """Show the budget, the charges and what is left."""
-    opened = _existing(file)
+    opened = existing(file)
     status, terms = opened.status(analyst=analyst), opened.terms
     charges = [one for one in opened.charges() if analyst in (None, one.analyst)]
     screen.result(_document(opened, analyst))
@@ -89,7 +89,7 @@ def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -
 
 def verify(file: LedgerFile, screen: Screen) -> None:
     """Check file, chain, amounts and budget of a ledger, to the last byte."""
-    found = _existing(file).verify()
+    found = existing(file).verify()
     stated = {name: getattr(found, name) for name in ("entries", "charges", "unreleased", "head", "statement")}
     screen.result({"verified": True, **stated, "total": _total(found.guarantee)})
     screen.say(found.statement)
@@ -108,7 +108,7 @@ def certificate(
     require_writable([output], [file, sign], force=force)
     from tacit.report.statements import joint_promise
 
-    issued = _existing(file).certificate()
+    issued = existing(file).certificate()
     if sign is not None:
         issued = signature.sign(issued, sign)
     if output is not None:
@@ -148,7 +148,7 @@ def grant(
     amount = budget.budget() if budget.is_given else None
     if amount is None and source is None:
         raise SettingError("how much is granted is missing: add --epsilon, --mu or --rho")
-    opened = _existing(file)
+    opened = existing(file)
     opened.grant(to, amount, source=source, reason=reason)
     giver, taker = (name or "the common budget" for name in (source, to))
     _tell(opened, f"Moved {amount or 'all that was left'} from {giver} to {taker}.", screen)
@@ -164,21 +164,21 @@ def lower(
     screen: Screen,
 ) -> None:
     """Lower the budget of the dataset; it can never be raised again."""
-    opened = _existing(file)
+    opened = existing(file)
     opened.lower(options.BudgetOptions(epsilon, opened.terms.delta, mu, rho).budget(), reason)
     _tell(opened, f"The budget is now {opened.budget}.", screen)
 
 
 def pause(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Screen) -> None:
     """Refuse charges from now on, of everybody or of one analyst."""
-    opened = _existing(file)
+    opened = existing(file)
     opened.pause(reason, analyst=analyst)
     _tell(opened, f"Charges are paused: {reason}", screen)
 
 
 def resume(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Screen) -> None:
     """Allow charges again that were paused."""
-    opened = _existing(file)
+    opened = existing(file)
     opened.resume(reason, analyst=analyst)
     _tell(opened, f"Charges go on: {reason}", screen)
 
@@ -187,7 +187,8 @@ for command in (create, show, verify, certificate, upgrade, grant, lower, pause,
     ledger.command(epilog=EPILOG)(options.grouped(command))
 
 
-def _existing(file: Path) -> Ledger:
+def existing(file: Path) -> Ledger:
+    """Open a ledger that exists."""
     from tacit.ledger.ledger import Ledger
 
     if not file.exists():
