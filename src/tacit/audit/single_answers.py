@@ -37,7 +37,8 @@ from tacit.contract.query import (
     SecondMoments,
 )
 from tacit.contract.sensitivity import AnyPrice, GammaPrice, PerturbedPrice, events_of, laplace_price, price_for
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.estimators.classifiers import LogisticRegression
 from tacit.losses import classification
 from tacit.privacy.budget import Budget
