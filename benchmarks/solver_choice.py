@@ -90,9 +90,7 @@ def rival_fit(table: Table, name: str, epsilon: float) -> Callable[[], tuple[Any
 
 def measured(table: Table, epsilon: float) -> Iterator[Row]:
     """Every solver that applies, and every rival that is there."""
-    ways: dict[str, Callable[[], tuple[Any, float]] | None] = {
-        name: own_fit(table, name, epsilon) for name in SOLVERS
-    }
+    ways: dict[str, Callable[[], tuple[Any, float]] | None] = {name: own_fit(table, name, epsilon) for name in SOLVERS}
     ways |= {f"{name} (untuned)": rival_fit(table, name, epsilon) for name in RIVALS}
     for name, fit in ways.items():
         if fit is None:
@@ -127,7 +125,10 @@ def run() -> None:
     print(file=sys.stderr)
     (RESULTS / "solver_choice.md").write_text(page(rows, without), encoding="utf-8")
     draw(rows, without)
-    best = {(it.table, it.epsilon): max(r.score for r in rows if (r.table, r.epsilon) == (it.table, it.epsilon)) for it in rows}
+    best = {
+        (it.table, it.epsilon): max(r.score for r in rows if (r.table, r.epsilon) == (it.table, it.epsilon))
+        for it in rows
+    }
     auto = [best[it.table, it.epsilon] - it.score for it in rows if it.name == "auto"]
     figures = [
         Figure("auto behind the best of each cell, median", statistics.median(auto), "AUC or R²", "measured", True),
@@ -144,7 +145,10 @@ def page(rows: list[Row], without: dict[str, float]) -> str:
         own = [it for it in rows if it.table == name]
         metric = "AUC" if METRIC[CATALOGUE[name].kind] == "auc" else "R²"
         lines += [f"## {name} ({metric}; without privacy {without[name]:.3f})", ""]
-        lines += ["| solver | " + " | ".join(f"ε = {it:g}" for it in EPSILONS) + " | seconds |", "|---|---|---|---|---|"]
+        lines += [
+            "| solver | " + " | ".join(f"ε = {it:g}" for it in EPSILONS) + " | seconds |",
+            "|---|---|---|---|---|",
+        ]
         order = sorted({it.name for it in own}, key=lambda it: -max(r.score for r in own if r.name == it))
         for solver in order:
             cells = {it.epsilon: it for it in own if it.name == solver}

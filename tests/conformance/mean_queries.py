@@ -1,7 +1,8 @@
 """Queries of means over records of two features, a constant and a label, for the tests of every mechanism."""
 
 from tacit.contract.query import BoundedSums, GroupSums
-from tacit.design.expression import Apply, Cell, Interval, Number, Power, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Apply, Cell, Interval, Number, Power
 
 FIRST, SECOND, LABEL = Cell("x0", 0, 1.0), Cell("x1", 1, 1.0), Cell("y", 3, 1.0)
 WHOLE = Interval(-1.0, 1.0)

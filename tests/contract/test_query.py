@@ -33,7 +33,8 @@ from tacit.contract.query import (
     Weights,
 )
 from tacit.contract.score_query import ScoreHistogram
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
 from tacit.losses.loss import Loss

@@ -13,8 +13,6 @@ from tacit.design.design import Design
 from tacit.design.expression import (
     COMPARISONS,
     FUNCTION_NAMES,
-    Cell,
-    Interval,
     cells_of,
     exact_column,
     interval_of,
@@ -23,6 +21,7 @@ from tacit.design.expression import (
     require_spread,
     shown_interval,
 )
+from tacit.design.expression_tree import Cell, Interval
 from tacit.design.factor import FUNCTIONS, Numeric
 from tacit.design.response import Absent
 from tacit.errors import BoundsError

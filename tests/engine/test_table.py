@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import BoundedSums
 from tacit.design.design import Design, matrix_design
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.design.response import Binary
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table

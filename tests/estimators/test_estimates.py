@@ -10,7 +10,8 @@ import pytest
 from tacit.contract.plan import Penalty, Plan
 from tacit.contract.query import Answer, BoundedSums, GroupSums
 from tacit.design.design import matrix_design
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.design.response import Absent
 from tacit.estimators.estimates import group_estimate, mean_estimate, release_of
 from tacit.losses import regression

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.design.expression import Apply, Cell, Number, Power
+from tacit.design.expression_tree import Apply, Cell, Number, Power
 from tacit.errors import FormulaError, SchemaError
 from tacit.formula.expression import column_of_levels, read_statistic
 from tacit.schema.schema import Schema

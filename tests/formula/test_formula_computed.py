@@ -164,7 +164,7 @@ def test_t37_missing_and_other_are_declared() -> None:
         ("log1p(shift)", BoundsError, "lower > -1"),
         ("sqrt(shift)", BoundsError, "lower >= 0"),
         ("log(ward)", FormulaError, "declared with levels"),
-        ("log(bmi, 2)", FormulaError, "one declared numeric column"),
+        ("log(bmi, 2)", FormulaError, "another number of arguments"),
         ("I(bmi**0)", FormulaError, "from 1 to 20"),
         ("I(bmi**21)", FormulaError, "from 1 to 20"),
         ("I(bmi**0.5)", FormulaError, "sqrt"),
@@ -190,7 +190,7 @@ def test_t37_missing_and_other_are_declared() -> None:
         (f"bmi + {BS}", FormulaError, "contains bmi already"),
         (f"{BS} + I(bmi**3)", FormulaError, "already; drop I(bmi ** 3)"),
         ("bmi + poly(bmi, 2, raw=True)", FormulaError, "write it once"),
-        ("log(bmi):log(bmi) + I(log(bmi))", FormulaError, "is refused"),
+        ("log(bmi) + I(log(bmi))", FormulaError, "write it once"),
         ("offset(shift)", FormulaError, "subtract it from the response"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tacit.design.attached_columns import Offset
+from tacit.design.attached_columns import AnyOffset, Offset
 from tacit.design.response import FAMILIES, Binary, Classes, Continuous, Count
 from tacit.errors import FormulaError, SettingError
 from tacit.formula.formula import design_from_formula
@@ -80,7 +80,7 @@ def test_an_unknown_family_is_answered_with_the_known_ones() -> None:
 
 
 def test_offsets_and_exposures() -> None:
-    def offset(terms: str, family: str = "poisson") -> Offset | None:
+    def offset(terms: str, family: str = "poisson") -> AnyOffset | None:
         response = "n" if family == "poisson" else "y"
         return design_from_formula(f"{response} ~ {terms}", SCHEMA, family=family).attached.offset
 
@@ -98,7 +98,9 @@ def test_offsets_and_exposures() -> None:
 @pytest.mark.parametrize(
     ("formula", "family", "words"),
     [
-        ("n ~ offset(shift) + exposure(bmi)", "poisson", "second offset"),
+        ("n ~ offset(shift * bmi)", "poisson", "one declared numeric column"),
+        ("n ~ offset(0 * shift)", "poisson", "not 0"),
+        ("n ~ offset(1e6 * shift)", "poisson", "moderate"),
         ("n ~ offset(shift):age", "poisson", "term of its own"),
         ("n ~ exposure(age)", "poisson", "lower > 0"),
         ("n ~ exposure(log(bmi))", "poisson", "one declared numeric column"),

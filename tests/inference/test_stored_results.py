@@ -121,10 +121,10 @@ def test_tests_regions_contrasts_and_predictions_are_those_of_the_fit(tmp_path: 
     assert str(back.t_test(["age - bmi = 0", "2*age = 1"])) == str(fit.t_test(["age - bmi = 0", "2*age = 1"]))
     assert back.wald_test(["age", "bmi"]) == fit.wald_test(["age", "bmi"])
     for region in ("center", "matrix"):
-        found = [getattr(each.confidence_region(["age", "bmi"]), region) for each in (back, fit)]
-        np.testing.assert_array_equal(*found)
-    ends = [each.contrasts("ward").conf_int(0.9, simultaneous=True) for each in (back, fit)]
-    np.testing.assert_array_equal(*ends)
+        first, second = (getattr(each.confidence_region(["age", "bmi"]), region) for each in (back, fit))
+        np.testing.assert_array_equal(first, second)
+    ends, again = (each.contrasts("ward").conf_int(0.9, simultaneous=True) for each in (back, fit))
+    np.testing.assert_array_equal(ends, again)
     assert back.cov_params("sampling").tobytes() == fit.cov_params("sampling").tobytes()
     new = pd.DataFrame(clinic_table(5))
     assert back.get_prediction(new).summary_frame().equals(fit.get_prediction(new).summary_frame())

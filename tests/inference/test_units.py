@@ -48,9 +48,8 @@ def test_a_summary_has_them() -> None:
     assert wide.name == "decades"
     assert plain.lower is not None
     assert plain.std_err is not None
-    np.testing.assert_allclose(
-        (wide.coef, wide.lower, wide.std_err), np.multiply((plain.coef, plain.lower, plain.std_err), 10)
-    )
+    ten = [10 * number for number in (plain.coef, plain.lower, plain.std_err)]
+    assert [wide.coef, wide.lower, wide.std_err] == pytest.approx(ten)
     assert wide.pvalue == pytest.approx(plain.pvalue)
     ratio = fit.summary(units={"age": 10}, exponentiate=True).lines[1]
     assert ratio.coef == pytest.approx(np.exp(10 * plain.coef))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import BoundedSums, GroupSums, QueryKind
 from tacit.contract.sensitivity import Price, squared_sensitivity
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.mechanisms.means import answer_means, integer_sums, signed_part
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from tacit.audit.bounds import Floats
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, BoundedSums, Gate, GroupSums
-from tacit.design.expression import Cell, cells_of
+from tacit.design.expression import cells_of
+from tacit.design.expression_tree import Cell
 from tacit.estimators.classifiers import LogisticRegression
 from tacit.estimators.naive_bayes import column_statistics
 from tacit.estimators.settings import settings_of

@@ -48,7 +48,8 @@ from tacit.contract.sensitivity import (
     price_for,
     selection_price,
 )
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.estimators.classifiers import LogisticRegression
 from tacit.losses import classification, regression
 from tacit.privacy.budget import Budget

@@ -20,7 +20,8 @@ from tacit.contract.bounded_parameters import BoundedParameters
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.contract.score_query import ScoreHistogram
-from tacit.design.expression import Cell, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell
 from tacit.errors import SettingError
 from tacit.losses import classification
 from tacit.losses.loss import Code, Loss

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from tacit.errors import SettingError
 from tacit.validate import positive, whole
 
+LARGEST_OFFSET = 1e6
+
 
 @dataclass(frozen=True)
 class Weighting:
@@ -46,8 +48,63 @@ class Offset:
     exposure: bool = False
 
     def __post_init__(self) -> None:
-        if not (self.lower < self.upper and max(abs(self.lower), abs(self.upper)) <= 1e6):
+        if not (self.lower < self.upper and max(abs(self.lower), abs(self.upper)) <= LARGEST_OFFSET):
             raise SettingError("Bounds of an offset must be moderate, the lower one first.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column, as the only one."""
+        return (self.column,)
+
+
+@dataclass(frozen=True)
+class OffsetTerm:
+    """`weight` times a cell, or its logarithm, clipped into [lower, upper] before it is weighted."""
+
+    column: str
+    weight: float
+    lower: float
+    upper: float
+    exposure: bool = False
+
+    def __post_init__(self) -> None:
+        Offset(self.column, self.lower, self.upper, self.exposure)
+        if not 0 < abs(self.weight) <= LARGEST_OFFSET:
+            raise SettingError("The number that an offset is multiplied by must be moderate, and not 0.")
+
+
+@dataclass(frozen=True)
+class OffsetSum:
+    """A sum of weighted terms of the linear predictor."""
+
+    terms: tuple[OffsetTerm, ...]
+
+    def __post_init__(self) -> None:
+        if not self.terms or not max(abs(self.lower), abs(self.upper)) <= LARGEST_OFFSET:
+            raise SettingError("Bounds of an offset must be moderate, the lower one first.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its terms."""
+        return tuple(term.column for term in self.terms)
+
+    @property
+    def lower(self) -> float:
+        """The smallest sum."""
+        return sum(min(term.weight * term.lower, term.weight * term.upper) for term in self.terms)
+
+    @property
+    def upper(self) -> float:
+        """The largest sum."""
+        return sum(max(term.weight * term.lower, term.weight * term.upper) for term in self.terms)
+
+    @property
+    def exposure(self) -> bool:
+        """Whether a term is a logarithm, so that cells must be above 0."""
+        return any(term.exposure for term in self.terms)
+
+
+AnyOffset = Offset | OffsetSum
 
 
 @dataclass(frozen=True)
@@ -70,5 +127,5 @@ class AttachedColumns:
     """All attached columns that are declared."""
 
     weighting: Weighting | None = None
-    offset: Offset | None = None
+    offset: AnyOffset | None = None
     unit: Unit | None = None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from tacit.design.design import Column, Design
+from tacit.design.expression_tree import Cell, Expression, Interval
 from tacit.design.factor import FUNCTIONS, Factor
 from tacit.errors import BoundsError
 
@@ -24,68 +25,6 @@ LARGEST_EXPONENT = 1022
 SMALLEST_WIDTH = 1e-100
 """Of an interval, in absolute terms and over its larger end times 2^60: a narrower one is a constant."""
 COMPARISONS = ("<", "<=", "==", "!=")
-
-
-@dataclass(frozen=True)
-class Number:
-    """A public constant."""
-
-    value: float
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A stored cell times a power of two: a number, or the index of a declared level.
-
-    `place` is the column of the stored record.
-    """
-
-    column: str
-    place: int
-    scale: float
-
-
-@dataclass(frozen=True)
-class Apply:
-    """A function of one or two expressions, by its name in `FUNCTION_NAMES`."""
-
-    function: str
-    operands: tuple[Expression, ...]
-
-
-@dataclass(frozen=True)
-class Power:
-    """A whole power of at least 2."""
-
-    base: Expression
-    exponent: int
-
-
-Expression = Number | Cell | Apply | Power
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Public ends of what an expression can be; `truth` where it is 0 or 1."""
-
-    lower: float
-    upper: float
-    truth: bool = False
-
-    @property
-    def center(self) -> float:
-        """The middle."""
-        return self.lower + (self.upper - self.lower) / 2
-
-    @property
-    def half_width(self) -> float:
-        """Half the distance of the ends."""
-        return (self.upper - self.lower) / 2
-
-    @property
-    def holds_zero(self) -> bool:
-        """Whether zero is in it."""
-        return self.lower <= 0.0 <= self.upper
 
 
 @dataclass(frozen=True)

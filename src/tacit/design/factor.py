@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tacit.design.expression_tree import Expression, cells_in
 from tacit.documents.canonical_json import quoted
 from tacit.errors import BoundsError, SchemaError, SettingError
 from tacit.validate import one_of, whole
@@ -164,7 +165,55 @@ class Missing:
     kind: ClassVar[str] = "missing"
 
 
-Factor = Numeric | Indicator | LevelCode | Power | Transform | Spline | Between | Missing
+@dataclass(frozen=True)
+class Computed:
+    """An expression of one or more columns, whose interval follows from their declared bounds.
+
+    Cells of the expression have the places of `columns`; a column with levels is the index of its level.
+    """
+
+    columns: tuple[str, ...]
+    expression: Expression
+    lower: float
+    upper: float
+    kind: ClassVar[str] = "computed"
+
+    def __post_init__(self) -> None:
+        cells = list(cells_in(self.expression))
+        placed = all(0 <= it.place < len(self.columns) and self.columns[it.place] == it.column for it in cells)
+        if not self.columns or not placed or {it.column for it in cells} != set(self.columns):
+            raise SettingError("The cells of an expression are not those of its columns.")
+        if not -math.inf < self.lower < self.upper < math.inf:
+            raise BoundsError("The interval of an expression must be finite, the lower end first.")
+
+    @property
+    def column(self) -> str:
+        """The first of its columns."""
+        return self.columns[0]
+
+
+@dataclass(frozen=True)
+class SplineSum:
+    """A fixed combination of the functions of a B-spline basis, Σ w_k B_k; `knots` begin and end with the bounds."""
+
+    column: str
+    knots: tuple[float, ...]
+    degree: int
+    weights: tuple[float, ...]
+    kind: ClassVar[str] = "spline-sum"
+
+    def __post_init__(self) -> None:
+        basis = Spline(self.column, self.knots, self.degree, 0)
+        if len(self.weights) != basis.count or not all(map(math.isfinite, self.weights)):
+            raise SettingError("A combination of splines has a finite weight for each of them.")
+
+
+Factor = Numeric | Indicator | LevelCode | Power | Transform | Spline | Between | Missing | Computed | SplineSum
+
+
+def columns_of(factor: Factor) -> tuple[str, ...]:
+    """The columns of the table that a factor reads."""
+    return factor.columns if isinstance(factor, Computed) else (factor.column,)
 
 
 def require_declared(factor: Factor, levels: Mapping[str, Sequence[str]], cells: Mapping[str, Cell]) -> None:
@@ -174,12 +223,17 @@ def require_declared(factor: Factor, levels: Mapping[str, Sequence[str]], cells:
         raise SchemaError(f"The levels of {quoted(factor.column)} are not declared.")
     if isinstance(factor, Indicator | LevelCode | Numeric):
         return
+    if isinstance(factor, Computed):
+        for name in factor.columns:
+            if name not in levels and not isinstance(cells.get(name), NumericCell):
+                raise SchemaError(f"Neither bounds nor levels of {quoted(name)} are declared.")
+        return
     cell = cells.get(factor.column)
     if not isinstance(cell, NumericCell):
         raise SchemaError(f"The bounds of {quoted(factor.column)} are not declared.")
     if isinstance(factor, Missing) and cell.missing is None:
         raise SchemaError(f"Nothing is declared for missing cells of {quoted(factor.column)}.")
-    if isinstance(factor, Spline) and (factor.knots[0], factor.knots[-1]) != (cell.lower, cell.upper):
+    if isinstance(factor, Spline | SplineSum) and (factor.knots[0], factor.knots[-1]) != (cell.lower, cell.upper):
         raise SchemaError(f"A spline of {quoted(factor.column)} must reach from bound to bound.")
     if isinstance(factor, Transform):
         require_domain(factor, cell)
@@ -200,7 +254,15 @@ def product_bounds(factors: Sequence[Factor], cells: Mapping[str, Cell]) -> tupl
     Factors of different columns vary freely, so their bounds multiply. Powers of one column are added up first; a
     spline or an interval restricts its column to its own support. The bounds include 0 where the product has a support.
     """
+    # Expressions and sums of splines are bounded by themselves, whatever else is said of their columns.
     bounds = (1.0, 1.0)
+    for factor in factors:
+        if isinstance(factor, Computed):
+            bounds = _multiplied(bounds, (factor.lower, factor.upper))
+        elif isinstance(factor, SplineSum):
+            # B-splines are not negative and sum to 1: their combination lies between its weights.
+            bounds = _multiplied(bounds, (min(factor.weights), max(factor.weights)))
+    factors = [factor for factor in factors if not isinstance(factor, Computed | SplineSum)]
     for name in dict.fromkeys(factor.column for factor in factors):
         if isinstance(cell := cells.get(name), NumericCell):
             own = [factor for factor in factors if factor.column == name]

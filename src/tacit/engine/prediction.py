@@ -73,13 +73,13 @@ def _blocks(
     source = data if isinstance(data, Source) else open_source(data, fewest=0)
     reader = FeatureReader.of(design)
     offset = design.attached.offset if shifted else None
-    attached = () if offset is None else (offset.column,)
+    attached = () if offset is None else offset.columns
     numeric, factors = tuple(dict.fromkeys((*reader.numeric, *attached))), tuple(reader.levels)
     require_columns(source.names, (*numeric, *factors))
     for batch in source.batches(BLOCK_ROWS, numeric=numeric, labels=factors):
         values, valid = reader.read(batch)
         term = np.zeros(batch.length)
         if offset is not None:
-            term, known = offset_terms(offset, batch.numeric(attached)[:, 0])
+            term, known = offset_terms(offset, list(batch.numeric(attached).T))
             valid &= known
         yield values, term, valid

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.plan import PublicFact
-from tacit.design.attached_columns import Offset
+from tacit.design.attached_columns import AnyOffset
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response, find_family
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
@@ -101,7 +101,7 @@ def highest_predictor(response: Count) -> float:
     return math.log(response.upper) + 1.0
 
 
-def predicted(response: Response, margins: NDArray[np.float64], offset: Offset | None = None) -> NDArray[np.float64]:
+def predicted(response: Response, margins: NDArray[np.float64], offset: AnyOffset | None = None) -> NDArray[np.float64]:
     """Return the expected response at linear predictors on the user's scale; NaN stays NaN.
 
     Probabilities of the second class, or of all classes; values within y_bounds; rates, kept where

@@ -17,7 +17,8 @@ from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import GroupSums
 from tacit.contract.release import Release
 from tacit.design.design import Design, matrix_design
-from tacit.design.expression import Apply, Cell, Interval, Number, Power, Statistic, cells_of, exact_column
+from tacit.design.expression import Statistic, cells_of, exact_column
+from tacit.design.expression_tree import Apply, Cell, Interval, Number, Power
 from tacit.design.factor import Numeric
 from tacit.design.response import Binary, Classes, Response
 from tacit.engine.ledger_use import Refusals

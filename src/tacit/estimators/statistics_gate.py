@@ -23,7 +23,8 @@ from tacit.contract.query import BoundedSums, GroupSums, Progress
 from tacit.contract.release import Release
 from tacit.design.attached_columns import AttachedColumns
 from tacit.design.design import Design
-from tacit.design.expression import Cell, Statistic, cells_of, exact_column
+from tacit.design.expression import Statistic, cells_of, exact_column
+from tacit.design.expression_tree import Cell
 from tacit.design.factor import LabelCell, LevelCode, Numeric
 from tacit.design.response import Absent
 from tacit.display import Displayed

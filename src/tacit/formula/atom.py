@@ -7,24 +7,27 @@ be read off the data is refused. Calls are read as text, and nothing is evaluate
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from tacit.design import factor as factors
 from tacit.design.factor import Factor, Numeric
 from tacit.errors import FormulaError
-from tacit.schema.schema import NumericColumn, Schema
+from tacit.formula.call import Call, Raised, Text, Value, read_call
+from tacit.formula.computed_column import computed_factor
+from tacit.formula.expression import CALLS
+from tacit.formula.natural_spline import natural_basis
+from tacit.formula.spelling import refused
+from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
-_QUOTED = re.compile(r"`([^`]+)`")
+SUMS = frozenset({"Sum", "contr.sum"})
+TREATMENTS = frozenset({"Treatment", "contr.treatment"})
 LARGEST_BASIS = 1000
 """Knots or edges beyond it are a slip."""
 
 Key = tuple[Factor, ...]
-Number = int | float
 
 _READS_DATA: Mapping[str, str] = {
     **dict.fromkeys(
@@ -34,7 +37,7 @@ _READS_DATA: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         ("bs", "ns", "cs", "cr", "cc", "te"),
-        "Write bs(x, knots=[…], degree=3): public knots, over the bounds declared in the schema or "
+        "Write bs(x, knots=[…], degree=3) or ns(x, knots=[…]): public knots, over the bounds declared in the schema or "
         'found with part of the budget (bounds="private").',
     ),
     "poly": "Write poly(x, 2, raw=True) for fixed powers; their bounds follow from those declared "
@@ -42,32 +45,6 @@ _READS_DATA: Mapping[str, str] = {
     "hashed": 'Declare the column with type = "factor" and its levels.',
     "lag": "A record's row depends on that record alone; add the lagged column to the table and declare its bounds.",
 }
-
-
-@dataclass(frozen=True)
-class Raised:
-    """A column raised to a number."""
-
-    name: str
-    exponent: Number
-
-
-@dataclass(frozen=True)
-class Call:
-    """A function of some arguments; numpy's functions are called by their plain names."""
-
-    function: str
-    arguments: tuple[Value, ...]
-    keywords: Mapping[str, Value] = field(hash=False)
-
-    @property
-    def only_argument(self) -> Value:
-        """The argument where there is one and no keyword."""
-        return self.arguments[0] if len(self.arguments) == 1 and not self.keywords else None
-
-
-Value = str | Raised | Call | None | bool | Number | tuple[Number, ...]
-"""A text is the name of a column, and None is anything else."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +58,13 @@ class Atom:
     factors: tuple[Factor, ...]
     labels: tuple[str, ...] = ()
     treatment: bool = True
+    sums: str | None = None
+    """The column whose levels are coded as deviations, which needs an intercept."""
 
     @property
-    def column(self) -> str:
-        """The column of the table."""
-        return self.factors[0].column
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that it reads."""
+        return factors.columns_of(self.factors[0])
 
     @property
     def partition(self) -> bool:
@@ -121,9 +100,11 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
         case Raised():
             return [_power(spelling, value, schema)]
         case Call(function=function):
-            reader = _READERS.get("transform" if function in factors.FUNCTIONS else function)
+            reader = _READERS.get(function)
             if reader is not None:
                 return reader(spelling, value, schema)
+            if function in CALLS:
+                return _computed(spelling, value, schema)
             if function in _READS_DATA:
                 raise _reads_data(spelling, function)
             if function in {"offset", "exposure"}:
@@ -155,33 +136,80 @@ def _raised(column: str, exponent: int) -> Factor:
     return Numeric(column) if exponent == 1 else factors.Power(column, exponent)
 
 
-def _identity(spelling: str, call: Call, schema: Schema) -> list[Atom]:
+def _computed(spelling: str, call: Call, schema: Schema) -> list[Atom]:
+    """A power or a function of one numeric column by itself, or any other expression."""
     value = call.only_argument
-    if isinstance(value, str):
+    if call.function == "I" and isinstance(value, str):
         value = Raised(value, 1)
-    if not isinstance(value, Raised):
-        raise _not_known(spelling)
-    return [_power(spelling, value, schema)]
+    if call.function == "I" and isinstance(value, Raised):
+        return [_power(spelling, value, schema)]
+    if call.function == "I" and isinstance(value, Call) and value.function in CALLS:
+        return _computed(spelling, value, schema)
+    if call.function in factors.FUNCTIONS and isinstance(value, str):
+        name, declared = numeric_argument(spelling, value, schema)
+        factor = factors.Transform(name, call.function)
+        factors.require_domain(factor, declared.cell)
+        return [Atom(spelling, (factor,))]
+    return [Atom(spelling, (computed_factor(spelling, schema),))]
 
 
 def _categorical(spelling: str, call: Call, schema: Schema) -> list[Atom]:
-    name = call.only_argument
-    if not isinstance(name, str):
-        first = "The first declared level is the reference; reorder the levels in the schema to change it."
-        raise refused(spelling, f"C() takes one declared column and no other argument. {first}")
-    if isinstance(schema.column(name), NumericColumn):
+    """``C(x)``, ``factor(x)``, ``C(x, Treatment("b"))``, ``C(x, Sum)`` and ``relevel(x, ref="b")``."""
+    name, *others = call.arguments or (None,)
+    given = [*others, *call.keywords.values()]
+    if isinstance(name, Call) and name.function in {"C", "factor", "as.factor"}:
+        name = name.only_argument
+    if not isinstance(name, str) or len(given) > 1:
+        form = 'C(x), C(x, Treatment("b")), C(x, Sum) or relevel(x, ref="b")'
+        raise refused(spelling, f"write it as {form}, where x is a declared column with levels.")
+    declared = schema.column(name)
+    if isinstance(declared, NumericColumn):
         raise FormulaError(
             f'{spelling} needs levels, and "{name}" is declared numeric. Levels are never read off the data: declare '
             f'the column with type = "factor" and its levels, or cut it at public points: cut({name}, [edges]).'
         )
-    return [column_atom(name, schema, spelling)]
+    atom = column_atom(name, schema, spelling)
+    if not given:
+        return [atom]
+    coding = given[0]
+    named = coding.function if isinstance(coding, Call) else coding
+    if named in SUMS and not (isinstance(coding, Call) and (coding.arguments or coding.keywords)):
+        return _deviations(spelling, name, declared, schema)
+    return [_referred(spelling, atom, _reference(spelling, coding, named), declared)]
 
 
-def _transform(spelling: str, call: Call, schema: Schema) -> list[Atom]:
-    name, declared = numeric_argument(spelling, call.only_argument, schema)
-    factor = factors.Transform(name, call.function)
-    factors.require_domain(factor, declared.cell)
-    return [Atom(spelling, (factor,))]
+def _reference(spelling: str, coding: Value, named: object) -> object:
+    """The level that a coding names as the reference."""
+    value: object = coding
+    if isinstance(coding, Call) and named in TREATMENTS:
+        own = [*coding.arguments, *coding.keywords.values()]
+        value = own[0] if len(own) == 1 else None
+    if isinstance(value, Text):
+        return value.value
+    if isinstance(value, int | float):
+        return value
+    raise refused(spelling, 'name the reference level in quotes, as in C(x, Treatment("b")), or write C(x, Sum).')
+
+
+def _referred(spelling: str, atom: Atom, level: object, declared: FactorColumn | BinaryColumn) -> Atom:
+    """The partition with another reference level, which comes first."""
+    place = declared.index_of(level)
+    if place is None:
+        raise refused(spelling, f"{level!r} is no declared level; the levels are {declared.declared}.")
+    order = [place, *(k for k in range(len(atom.labels)) if k != place)]
+    return replace(atom, factors=tuple(atom.factors[k] for k in order), labels=tuple(atom.labels[k] for k in order))
+
+
+def _deviations(spelling: str, name: str, declared: FactorColumn | BinaryColumn, schema: Schema) -> list[Atom]:
+    """Deviations from the mean of all levels: 1 at a level, -1 at the last one, 0 elsewhere."""
+    *others, last = map(repr, declared.levels)
+    quoted = f"`{name}`"
+    return [
+        Atom(f"{spelling}[S.{level.strip(chr(39))}]", (factor,), sums=name)
+        for level, factor in (
+            (level, computed_factor(f"({quoted} == {level}) - ({quoted} == {last})", schema)) for level in others
+        )
+    ]
 
 
 def _polynomial(spelling: str, call: Call, schema: Schema) -> list[Atom]:
@@ -206,6 +234,16 @@ def _spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     return [Atom(spelling, basis, tuple(map(str, range(count))), treatment=False)]
 
 
+def _natural_spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
+    if len(call.arguments) != 1 or "knots" not in call.keywords:
+        raise _reads_data(spelling, "ns")
+    given = _arguments(spelling, call, ("x", "knots"), "ns(x, knots=[…])")
+    name, declared = numeric_argument(spelling, given["x"], schema)
+    knots = _points(spelling, "knots", given["knots"], declared)
+    basis = natural_basis(name, (declared.lower, *knots, declared.upper))
+    return [Atom(f"{spelling}[{place}]", (factor,)) for place, factor in enumerate(basis, 1)]
+
+
 def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     given = _arguments(spelling, call, ("x", "edges"), "cut(x, [edges])")
     name, declared = numeric_argument(spelling, given.get("x"), schema)
@@ -225,10 +263,13 @@ def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 
 _READERS: Mapping[str, Callable[[str, Call, Schema], list[Atom]]] = {
     "C": _categorical,
-    "I": _identity,
-    "transform": _transform,
+    "factor": _categorical,
+    "as.factor": _categorical,
+    "relevel": _categorical,
+    "I": _computed,
     "poly": _polynomial,
     "bs": _spline,
+    "ns": _natural_spline,
     "cut": _steps,
 }
 
@@ -263,11 +304,6 @@ def _degree(spelling: str, what: str, value: object, largest: int, hint: str = "
     raise refused(spelling, f"{what} must be a whole number from 1 to {largest}. {hint}".rstrip())
 
 
-def refused(spelling: str, reason: str) -> FormulaError:
-    """The error that names a piece of a formula and says why it is refused."""
-    return FormulaError(f"{spelling} is refused: {reason}")
-
-
 def _reads_data(spelling: str, function: str) -> FormulaError:
     why = f"{function}() would read numbers off the data without paying for them."
     return refused(spelling, f"{why} {_READS_DATA[function]}")
@@ -276,74 +312,7 @@ def _reads_data(spelling: str, function: str) -> FormulaError:
 def _not_known(spelling: str) -> FormulaError:
     return refused(
         spelling,
-        "the declared bounds hold for columns as they stand. Known are I(x**2), poly(x, 2, raw=True), log, log1p, "
-        "sqrt and exp of a column, bs(x, knots=[…]) and cut(x, [edges]); for anything else compute the column before "
-        "and declare the bounds of the result in the schema.",
+        "it is no known function. Known are I(…) with arithmetic and comparisons, log, log1p, log2, log10, sqrt, exp, "
+        "abs, pmin, pmax, clip, poly(x, 2, raw=True), bs and ns(x, knots=[…]), cut(x, [edges]), C(x) and relevel; for "
+        "anything else compute the column before and declare the bounds of the result in the schema.",
     )
-
-
-def read_call(spelling: str) -> Value:
-    """What a piece of a formula says, or None where it says something else."""
-    text, quoted = without_quoted_names(spelling)
-    try:
-        return _value(ast.parse(text, mode="eval").body, quoted)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def without_quoted_names(spelling: str) -> tuple[str, dict[str, str]]:
-    """Replace names in backquotes by plain ones; return the text and what each stands for."""
-    stand_in = "quoted"
-    while stand_in in spelling:
-        stand_in += "_"
-    quoted: dict[str, str] = {}
-
-    def hide(match: re.Match[str]) -> str:
-        quoted[f"{stand_in}{len(quoted)}_"] = match[1]
-        return next(reversed(quoted))
-
-    return _QUOTED.sub(hide, spelling).strip(), quoted
-
-
-def _value(node: ast.expr, quoted: Mapping[str, str]) -> Value:
-    match node:
-        case ast.Constant(value=bool() | int() | float() as constant):
-            return constant
-        case ast.UnaryOp(op=ast.USub()):
-            return -_number(node.operand, quoted)
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            return tuple(_number(item, quoted) for item in items)
-        case ast.BinOp(left=ast.Name() | ast.Attribute(), op=ast.Pow()):
-            return Raised(_dotted(node.left, quoted), _number(node.right, quoted))
-        case ast.Call():
-            if any(keyword.arg is None for keyword in node.keywords):
-                raise ValueError("a call takes its keywords by name")
-            function = _dotted(node.func, {}).removeprefix("np.").removeprefix("numpy.")
-            arguments = tuple(_argument(item, quoted) for item in node.args)
-            keywords = {str(it.arg): _argument(it.value, quoted) for it in node.keywords}
-            return Call(function, arguments, keywords)
-        case _:
-            return _dotted(node, quoted)
-
-
-def _argument(node: ast.expr, quoted: Mapping[str, str]) -> Value:
-    try:
-        return _value(node, quoted)
-    except ValueError:
-        return None
-
-
-def _number(node: ast.expr, quoted: Mapping[str, str]) -> Number:
-    value = _value(node, quoted)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a number was expected")  # noqa: TRY004 (caught where it is read)
-    return value
-
-
-def _dotted(node: ast.expr, quoted: Mapping[str, str]) -> str:
-    match node:
-        case ast.Name(id=name):
-            return quoted.get(name, name)
-        case ast.Attribute(value=ast.Name() | ast.Attribute() as inner, attr=attribute):
-            return f"{_dotted(inner, quoted)}.{attribute}"
-    raise ValueError("a name was expected")

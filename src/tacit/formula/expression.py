@@ -7,16 +7,18 @@ interval is refused by name, before a record is read.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 
 from tacit.design import expression as expressions
-from tacit.design.expression import Apply, Cell, Expression, Interval, Number, Power, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Apply, Cell, Expression, Interval, Number, Power
 from tacit.design.factor import FUNCTIONS
 from tacit.errors import BoundsError, FormulaError, SchemaError
-from tacit.formula.atom import refused, without_quoted_names
+from tacit.formula.spelling import parsed, refused
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
 LONGEST = 10_000
@@ -33,9 +35,16 @@ _COMPARED: Mapping[type[ast.cmpop], tuple[str, bool]] = {
 }
 _KNOWN = (
     "Known are numbers, declared columns, + - * / and whole powers, comparisons with and, or, not and in, "
-    "log, log1p, sqrt, exp, abs, minimum, maximum and clip(x, lower, upper)."
+    "log, log1p, log2, log10, sqrt, exp, abs, pmin, pmax and clip(x, lower, upper)."
 )
 _Piece = tuple[Expression, Interval]
+_LOGARITHMS: Mapping[str, _Piece] = {
+    name: (Number(math.log(base)), Interval(math.log(base), math.log(base)))
+    for name, base in (("log2", 2), ("log10", 10))
+}
+"""What a natural logarithm is divided by."""
+CALLS = frozenset({*FUNCTIONS, "abs", "clip", "minimum", "maximum", "pmin", "pmax", "log2", "log10"})
+"""Functions that an expression may call."""
 
 
 def read_statistic(spelling: object, schema: Schema, cells: Mapping[str, Cell]) -> Statistic:
@@ -46,9 +55,8 @@ def read_statistic(spelling: object, schema: Schema, cells: Mapping[str, Cell]) 
     """
     if not isinstance(spelling, str) or not spelling.strip() or len(spelling) > LONGEST:
         raise FormulaError(f"An expression is text such as 'x * y', of at most {LONGEST} characters.")
-    text, quoted = without_quoted_names(spelling)
     try:
-        body = ast.parse(text, mode="eval").body
+        body, quoted = parsed(spelling)
         found, interval = _Reader(schema, cells, quoted).piece(body)
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         if isinstance(error, FormulaError | SchemaError):
@@ -194,8 +202,11 @@ class _Reader:
                 if not lower.upper < upper.lower:
                     raise self._refusal(node, "write it as clip(x, lower, upper), the lower end first")
                 return self._folded(node, "minimum", [self._applied(node, "maximum", operands[:2]), operands[2]])
-            case "minimum" | "maximum", 2:
-                return self._applied(node, function, operands)
+            case "minimum" | "maximum" | "pmin" | "pmax", several if several >= 2:
+                name = "minimum" if function in {"minimum", "pmin"} else "maximum"
+                return self._folded(node, name, operands)
+            case "log2" | "log10", 1:
+                return self._applied(node, "/", [self._applied(node, "log", operands), _LOGARITHMS[function]])
             case _, 1 if function == "abs" or function in FUNCTIONS:
                 return self._applied(node, function, operands)
         raise self._refusal(node, f"this function is not known, or takes another number of arguments. {_KNOWN}")

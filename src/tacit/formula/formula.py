@@ -12,12 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.design import factor as factors
-from tacit.design.attached_columns import AttachedColumns, Offset
+from tacit.design.attached_columns import AnyOffset, AttachedColumns, OffsetTerm
 from tacit.design.design import Column, Design, numeric_column
 from tacit.design.factor import Cell, LabelCell
 from tacit.design.response import Binary, Classes, Continuous, Count, Family, Response, find_family
 from tacit.errors import BoundsError, FormulaError, InputError, SettingError
-from tacit.formula.atom import Atom, Call, Key, column_atom, computed_atoms, numeric_argument, read_call, refused
+from tacit.formula.atom import Atom, Key, column_atom, computed_atoms
+from tacit.formula.limits import require_moderate_formula, require_moderate_width
+from tacit.formula.offset import offset_term, summed_offset
+from tacit.formula.spelling import in_python, refused
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 from tacit.validate import positive
 
@@ -50,8 +53,9 @@ def design_from_formula(
 
     The formula is one declared column, ``~``, and terms joined by ``+ - : * / **``. ``.`` stands for all declared
     columns but the response; a name with spaces goes between backticks. A term may be ``I(x**2)``, ``poly(x, 2,
-    raw=True)``, ``log(x)``, ``log1p(x)``, ``sqrt(x)``, ``exp(x)``, ``bs(x, knots=[…], degree=3)``, ``cut(x, [edges])``;
-    one may be ``offset(x)`` or ``exposure(x)``.
+    raw=True)``, ``bs(x, knots=[…], degree=3)``, ``ns(x, knots=[…])``, ``cut(x, [edges])``, an expression such as
+    ``I(a * b)``, ``I(a > 50)``, ``log(a + 1)`` or ``pmin(a, 50)``, ``offset(0.5 * x)`` or
+    ``exposure(x)``.
 
     Examples
     --------
@@ -66,6 +70,9 @@ def design_from_formula(
     if row_norm is not None:
         row_norm = positive("row_norm", row_norm, BoundsError)
     model = find_family(family)
+    if isinstance(formula, str):
+        # Before it is parsed: Python's own ^ binds so weakly that brackets around it would be dropped.
+        formula = in_python(formula)
     left, right = _parsed_sides(formula, schema)
     reader = _Reader(Diagnostics(formula), schema, model)
     response = reader.response_name(left)
@@ -74,14 +81,12 @@ def design_from_formula(
         outcome = _response_of(response, schema, model, centred=intercept)
     if not intercept and not terms:
         raise FormulaError("The formula has neither predictors nor an intercept; add a column after ~.")
-    used = {atom.column: schema.column(atom.column) for term in terms for atom in term}
+    used = {name: schema.column(name) for term in terms for atom in term for name in atom.columns}
     cells = {name: column.cell for name, column in used.items() if column.cell != LabelCell()}
     labelled = {name: column for name, column in used.items() if not isinstance(column, NumericColumn)}
-    blocks = [
-        _block_columns(term, coding, cells, shift=intercept)
-        for term, needed in codings(terms, intercept=intercept)
-        for coding in needed
-    ]
+    coded = [(term, coding) for term, needed in codings(terms, intercept=intercept) for coding in needed]
+    require_moderate_width(sum(math.prod(map(len, _choices(*each))) for each in coded))
+    blocks = [_block_columns(term, coding, cells, shift=intercept) for term, coding in coded]
     norm = math.sqrt(len(blocks))
     design = Design(
         columns=tuple(itertools.chain.from_iterable(blocks)),
@@ -105,6 +110,7 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
 
     if not isinstance(formula, str):
         raise FormulaError(f"A formula is text such as 'y ~ a + b'; got {type(formula).__name__}.")
+    require_moderate_formula(formula, len(schema.predictors))
     diagnostics = Diagnostics(formula)
     context = {"__formulaic_variables_available__": list(schema.predictors)}
     parser = DefaultFormulaParser(feature_flags={"twosided"})
@@ -170,9 +176,9 @@ class _Reader:
             self.schema.column(spellings[0])
         return spellings[0]
 
-    def terms(self, parsed: Iterable[Any], response: str) -> tuple[bool, list[Term], Offset | None]:
-        """Whether there is an intercept, the other terms by degree, each once, and the offset."""
-        intercept, offset = False, None
+    def terms(self, parsed: Iterable[Any], response: str) -> tuple[bool, list[Term], AnyOffset | None]:
+        """Whether there is an intercept, the other terms by degree, each once, and the sum of the offsets."""
+        intercept, offsets = False, list[OffsetTerm]()
         terms: dict[frozenset[Any], Term] = {}
         for item in parsed:
             spelling = _spelling(item)
@@ -180,34 +186,34 @@ class _Reader:
                 intercept = True
                 continue
             with self.diagnostics.at([item]):
-                if (found := self._offset(item, response, given=offset)) is not None:
-                    offset = found
+                if (found := self._offset(item, response)) is not None:
+                    offsets.append(found)
+                    summed_offset(offsets)
                     continue
                 for term in itertools.product(*map(self._atoms, item.factors)):
-                    _refuse_response({atom.column for atom in term}, response, spelling)
+                    _refuse_response({name for atom in term for name in atom.columns}, response, spelling)
                     keys = frozenset(atom.factors for atom in term)
                     if keys in terms or len(keys) < len(term):
                         same = "is the same as another term of the formula (C(ward) and ward are the same)"
                         raise FormulaError(f"The term {spelling} {same}; write it once.")
                     _refuse_spanned(term, list(terms.values()), spelling)
                     terms[keys] = term
+        _refuse_mixed_codings(terms.values(), intercept=intercept)
         # The marks of missing cells that the schema declares come after the terms of one atom.
-        names = dict.fromkeys(atom.column for term in terms.values() for atom in term)
+        names = dict.fromkeys(name for term in terms.values() for atom in term for name in atom.columns)
         marked = [
             (Atom(f"{name}:missing", (factors.Missing(name),)),)
             for name in names
             if getattr(self.schema.column(name), "missing_indicator", False)
         ]
-        return intercept, sorted([*terms.values(), *marked], key=len), offset
+        return intercept, sorted([*terms.values(), *marked], key=len), summed_offset(offsets)
 
-    def _offset(self, item: Any, response: str, given: Offset | None) -> Offset | None:
+    def _offset(self, item: Any, response: str) -> OffsetTerm | None:
         if len(item.factors) != 1 or item.factors[0].eval_method.value != "python":
             return None
         spelling = _spelling(item)
-        offset = _offset_of(spelling, self.schema, self.family)
+        offset = offset_term(spelling, self.schema, self.family)
         if offset is not None:
-            if given is not None:
-                raise FormulaError(f"{spelling} is the second offset or exposure; keep one.")
             _refuse_response({offset.column}, response, spelling)
         return offset
 
@@ -255,38 +261,6 @@ _WANTED = {
 }
 
 
-def _offset_of(spelling: str, schema: Schema, family: Family) -> Offset | None:
-    """The offset that a call in a formula stands for; None where it is something else.
-
-    ``offset(x)`` adds x to the linear predictor, ``exposure(t)`` and ``offset(log(t))`` add log t.
-    """
-    call = read_call(spelling)
-    if not isinstance(call, Call) or call.function not in {"offset", "exposure"}:
-        return None
-    if not family.takes_offset:
-        if family.response is Classes:
-            raise refused(spelling, "added to every class alike, an offset changes nothing.")
-        before = "subtract it from the response before, and declare the bounds of the result."
-        raise refused(spelling, f'with family = "{family.name}" {before}')
-    argument, logarithm = call.only_argument, call.function == "exposure"
-    if logarithm and family.link != "log":
-        link = 'an exposure goes with the log link, family = "poisson". offset(x) adds a column as it is.'
-        raise refused(spelling, link)
-    if call.function == "offset" and isinstance(argument, Call) and argument.function == "log":
-        logarithm = True
-        argument = argument.arguments[0] if len(argument.arguments) == 1 else None
-    name, declared = numeric_argument(spelling, argument, schema)
-    lower, upper = declared.lower, declared.upper
-    if logarithm:
-        if lower <= 0:
-            raise refused(spelling, f'the logarithm of "{name}" needs lower > 0, and lower is declared as {lower:g}.')
-        lower, upper = math.log(lower), math.log(upper)
-    try:
-        return Offset(name, lower, upper, logarithm)
-    except SettingError as error:
-        raise refused(spelling, str(error)) from error
-
-
 def _spelling(item: Any) -> str:
     return ":".join(str(factor.expr) for factor in item.factors)
 
@@ -294,6 +268,20 @@ def _spelling(item: Any) -> str:
 def _refuse_response(columns: Iterable[str], response: str, spelling: str) -> None:
     if response in columns:
         raise FormulaError(f'The response "{response}" cannot predict itself: drop {spelling}.')
+
+
+def _refuse_mixed_codings(terms: Iterable[Term], *, intercept: bool) -> None:
+    """Refuse two codings of one column's levels, and deviations without an intercept to deviate from."""
+    seen: dict[str, object] = {}
+    for atom in (atom for term in terms for atom in term):
+        own: object = "sum" if atom.sums else atom.factors[0] if atom.partition and atom.treatment else None
+        if own is None or isinstance(own, factors.Between):
+            continue
+        if atom.sums and not intercept:
+            raise refused(atom.spelling, "deviations from a mean need an intercept; leave out - 1, or write C(x).")
+        for name in atom.columns:
+            if seen.setdefault(name, own) != own:
+                raise FormulaError(f'"{name}" is coded in two ways; name the same reference level everywhere.')
 
 
 def _refuse_spanned(term: Term, others: Iterable[Term], spelling: str) -> None:
@@ -344,10 +332,15 @@ def _merged(codings: Sequence[Coding], new: Coding) -> list[Coding]:
     return [*codings, new]
 
 
+def _choices(term: Term, coding: Coding) -> list[list[tuple[str, factors.Factor]]]:
+    """Names and factors of each atom of a term under one coding."""
+    coded = [atom for atom in term if not atom.partition or atom.factors in coding]
+    return [atom.choices(whole=coding.get(atom.factors, True)) for atom in coded]
+
+
 def _block_columns(term: Term, coding: Coding, cells: dict[str, Cell], *, shift: bool) -> Iterator[Column]:
     """The columns of one term under one coding; together of norm at most 1 in a record."""
-    coded = [atom for atom in term if not atom.partition or atom.factors in coding]
-    choices = [atom.choices(whole=coding.get(atom.factors, True)) for atom in coded]
+    choices = _choices(term, coding)
     # The first factor's level changes fastest, as in R.
     for reverse in itertools.product(*reversed(choices)):
         labels, chosen = zip(*reverse[::-1], strict=True) if reverse else ((), ())

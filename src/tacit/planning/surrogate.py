@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from tacit.design.design import Column, Design
-from tacit.design.factor import Indicator, LevelCode, NumericCell
+from tacit.design.factor import NumericCell, columns_of
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count
 from tacit.engine.prediction import design_rows
 from tacit.errors import SettingError
@@ -84,16 +84,16 @@ def _columns(
     shorter = 1.0 if norm is None else min(1.0, 0.8 * norm / typical)
     for column in own:
         for factor in column.factors:
-            name = factor.column
-            if name in found:
-                continue
-            if isinstance(factor, Indicator | LevelCode):
-                levels = design.levels[name]
-                shares = 1.0 / np.arange(1, len(levels) + 1)
-                found[name] = np.array(levels)[generator.choice(len(levels), count, p=shares / shares.sum())]
-            else:
-                middle, spread = _spread(column, design.cells.get(name), known.spread * shorter)
-                found[name] = middle + spread * generator.standard_normal(count)
+            for name in columns_of(factor):
+                if name in found:
+                    continue
+                if name in design.levels:
+                    levels = design.levels[name]
+                    shares = 1.0 / np.arange(1, len(levels) + 1)
+                    found[name] = np.array(levels)[generator.choice(len(levels), count, p=shares / shares.sum())]
+                else:
+                    middle, spread = _spread(column, design.cells.get(name), known.spread * shorter)
+                    found[name] = middle + spread * generator.standard_normal(count)
     return found
 
 

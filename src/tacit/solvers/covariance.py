@@ -18,7 +18,8 @@ import numpy as np
 from tacit.contract.plan import Plan, Purpose, Solution
 from tacit.contract.query import Gate, GroupSums, QueryKind, SecondMoments
 from tacit.design.attached_columns import AttachedColumns
-from tacit.design.expression import Apply, Cell, Interval, Number, Statistic, interval_of
+from tacit.design.expression import Statistic, interval_of
+from tacit.design.expression_tree import Apply, Cell, Interval, Number
 from tacit.solvers.counting import SMALLEST_SHARE
 from tacit.solvers.mean import exact_mean
 from tacit.solvers.requirements import Requirement, declared_bounds, require

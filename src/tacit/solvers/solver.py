@@ -186,7 +186,7 @@ class CoefficientSolver:
 def require_moderate_scales(facts: PublicFacts) -> None:
     """Refuse public scales that would leave the range of floats in some run of a plan."""
     design = facts.design
-    if design.feature_norm < SMALLEST_NORM:
+    if design.columns and design.feature_norm < SMALLEST_NORM:
         raise SettingError("row_norm is far below the size of the columns; declare a larger one.")
     if isinstance(design.response, Absent):
         return

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.design.expression import Apply, Cell, Expression, Number, Power
+from tacit.design.expression_tree import Apply, Cell, Expression, Number, Power
 from tacit.errors import SettingError
 from tacit.rows.encoding.expressions import cell_values, evaluated
 from tacit.rows.storage.tiles import to_rows, to_tiles

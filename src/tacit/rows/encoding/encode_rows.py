@@ -5,6 +5,7 @@ Private: the batch and all three results. Public: the design and the declared le
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 
 from tacit.design import factor as factors
 from tacit.design.design import Design
-from tacit.design.factor import Factor, Indicator, LabelCell, LevelCode, Missing, Numeric, NumericCell
+from tacit.design.factor import Computed, Factor, Indicator, LabelCell, LevelCode, Missing, Numeric, NumericCell
 from tacit.errors import DataError, SchemaError
 from tacit.kernel_compilation import compiled
 from tacit.rows.encoding.cells import NormalForm, level_codes, normal_form, quiet
+from tacit.rows.encoding.expressions import evaluated
 from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.encoding.transforms import FeatureMapper, power, spline_basis, transform
 from tacit.rows.sources.source import Batch, Source
@@ -60,14 +62,17 @@ class FeatureReader:
         codes: dict[str, dict[NormalForm, int]] = {}
         places: dict[Indicator, int] = {}
         for factor in (factor for column in design.columns for factor in column.factors):
-            name = factor.column
-            if isinstance(factor, Indicator | LevelCode):
-                if name not in codes:
-                    codes[name] = {normal_form(level): code for code, level in enumerate(design.levels[name])}
-                if isinstance(factor, Indicator):
-                    places[factor] = _level_code(codes[name], factor.level, name)
-            else:
-                numeric[name] = None
+            for name in factors.columns_of(factor):
+                # A column has levels or numbers, whoever reads it.
+                if isinstance(factor, Indicator | LevelCode) or (
+                    isinstance(factor, Computed) and name in design.levels
+                ):
+                    if name not in codes:
+                        codes[name] = {normal_form(level): code for code, level in enumerate(design.levels[name])}
+                    if isinstance(factor, Indicator):
+                        places[factor] = _level_code(codes[name], factor.level, name)
+                else:
+                    numeric[name] = None
         declared = {name: tuple(design.levels[name]) for name in codes}
         bare = NumericCell(-LARGEST, LARGEST)
         cells = [design.cells.get(name) for name in numeric]
@@ -91,10 +96,7 @@ class FeatureReader:
         else:
             raw, numbers = readonly(numbers), np.empty_like(numbers, order="C")
             _clean(raw, self.rules, numbers, valid)
-        codes: dict[str, Integers] = {}
-        for name, levels in self.levels.items():
-            codes[name] = _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
-            valid &= codes[name] >= 0
+        codes = self._codes(batch, valid)
         if columns == tuple((Numeric(name),) for name in self.numeric):
             return numbers, valid
         position = {name: j for j, name in enumerate(self.numeric)}
@@ -104,6 +106,10 @@ class FeatureReader:
             if isinstance(factor, Indicator | LevelCode):
                 own = codes[factor.column]
                 return np.equal(own, self.places[factor]) if isinstance(factor, Indicator) else own.astype(np.float64)
+            if isinstance(factor, Computed):
+                return _computed(
+                    factor, [numbers[:, position[it]] if it in position else codes[it] for it in factor.columns]
+                )
             place = position[factor.column]
             if isinstance(factor, Missing):
                 return absent[:, place]
@@ -119,9 +125,23 @@ class FeatureReader:
                 np.clip(product, -LARGEST, LARGEST, out=product)
         return products, valid
 
+    def _codes(self, batch: Batch, valid: Flags) -> dict[str, Integers]:
+        """Index of each record's level, by column; a record without one is marked invalid."""
+        codes: dict[str, Integers] = {}
+        for name, levels in self.levels.items():
+            codes[name] = _substituted_codes(batch.labels(name), levels, self.design.cells.get(name), name)
+            valid &= codes[name] >= 0
+        return codes
+
+
+def _computed(factor: Computed, cells: Sequence[NDArray[Any]]) -> Floats:
+    """Values of an expression of some columns, within its interval; what is no number is the lower end."""
+    values = evaluated(factor.expression, np.array(cells, dtype=np.float64).T[:, :, None])[:, 0]
+    return np.asarray(np.fmin(np.fmax(values, factor.lower), factor.upper))
+
 
 def _value_of_number(
-    factor: Numeric | factors.Power | factors.Transform | factors.Between | factors.Spline,
+    factor: Numeric | factors.Power | factors.Transform | factors.Between | factors.Spline | factors.SplineSum,
     cells: Floats,
     bases: dict[Any, Floats],
 ) -> Floats | Flags:
@@ -140,6 +160,12 @@ def _value_of_number(
             if key not in bases:
                 bases[key] = spline_basis(cells, knots, degree)
             return bases[key][:, index]
+        case factors.SplineSum(column=column, knots=knots, degree=degree, weights=weights):
+            key = column, knots, degree
+            if key not in bases:
+                bases[key] = spline_basis(cells, knots, degree)
+            # Term by term, in the order of the basis: the same bits wherever a record stands.
+            return functools.reduce(np.add, [weight * bases[key][:, k] for k, weight in enumerate(weights)])
 
 
 def _level_code(codes: Mapping[NormalForm, int], level: str, column: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.expression import Cell, Expression, Number, Power
+from tacit.design.expression_tree import Cell, Expression, Number, Power
 from tacit.design.factor import FUNCTIONS
 from tacit.errors import SettingError
 from tacit.rows.encoding.cells import quiet

@@ -6,7 +6,8 @@ were not declared are read from the response; they are assumed public, and the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.attached_columns import Offset, Weighting
+from tacit.design.attached_columns import AnyOffset, Offset, OffsetTerm, Weighting
 from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Continuous, Count, Response
 from tacit.errors import DataError, SettingError
@@ -46,7 +47,7 @@ class OutcomeEncoder:
 
     response: Response
     weighting: Weighting | None = None
-    offset: Offset | None = None
+    offset: AnyOffset | None = None
 
     @classmethod
     def of(cls, design: Design) -> OutcomeEncoder:
@@ -67,7 +68,8 @@ class OutcomeEncoder:
         """Columns that are read as numbers, each once."""
         counted = isinstance(self.response, Continuous | Count)
         names = [self.response.column if counted else None]
-        names += [part.column for part in (self.weighting, self.offset) if part is not None]
+        names += [] if self.weighting is None else [self.weighting.column]
+        names += [] if self.offset is None else self.offset.columns
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     @property
@@ -104,7 +106,7 @@ class OutcomeEncoder:
                     numbers[:, 1] *= np.clip(cell, 0.0, largest) / largest
                     valid &= np.isfinite(cell) & (cell >= 0)
             if self.offset is not None:
-                numbers[:, -1], fit = offset_terms(self.offset, cells[self.offset.column])
+                numbers[:, -1], fit = offset_terms(self.offset, [cells[name] for name in self.offset.columns])
                 valid &= fit
         return numbers, valid
 
@@ -130,8 +132,17 @@ def mapped_response(response: Continuous, y: Floats) -> Floats:
     return np.clip(mapped, -limit, limit)
 
 
-def offset_terms(offset: Offset, cell: Floats) -> tuple[Floats, Flags]:
-    """Terms of the linear predictor within their bounds, and which cells have one."""
+def offset_terms(offset: AnyOffset, cells: Sequence[Floats]) -> tuple[Floats, Flags]:
+    """Terms of the linear predictor within their bounds, and which records have one; `cells` column by column."""
+    if isinstance(offset, Offset):
+        return _one_offset(offset, cells[0])
+    parts = [_one_offset(term, cell) for term, cell in zip(offset.terms, cells, strict=True)]
+    # Term by term, in the order of the formula: the same bits wherever a record stands.
+    total = functools.reduce(np.add, [it.weight * part for it, (part, _) in zip(offset.terms, parts, strict=True)])
+    return np.clip(total, offset.lower, offset.upper), functools.reduce(np.logical_and, [fit for _, fit in parts])
+
+
+def _one_offset(offset: Offset | OffsetTerm, cell: Floats) -> tuple[Floats, Flags]:
     fit, term = np.isfinite(cell), cell
     if offset.exposure:
         fit &= cell > 0

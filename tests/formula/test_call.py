@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.formula.atom import Call, Raised, Value, read_call
+from tacit.formula.call import Call, Raised, Text, Value, read_call
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,11 @@ from tacit.formula.atom import Call, Raised, Value, read_call
         ("poly(age, 2, raw=True)", Call("poly", ("age", 2), {"raw": True})),
         ("offset(log(t))", Call("offset", (Call("log", ("t",), {}),), {})),
         ("log(age + 1)", Call("log", (None,), {})),
-        ("Q('age')", Call("Q", (None,), {})),
+        ("Q('age')", Call("Q", (Text("age"),), {})),
+        ("ns(age, knots=c(1, 2))", Call("ns", ("age",), {"knots": (1, 2)})),
+        ("poly(age, 2, raw=TRUE)", Call("poly", ("age", 2), {"raw": True})),
+        ("I(age^2)", Call("I", (Raised("age", 2),), {})),
+        ('C(ward, Treatment("b^"))', Call("C", ("ward", Call("Treatment", (Text("b^"),), {})), {})),
         ("bs(age, knots=[age])", Call("bs", ("age",), {"knots": None})),
         ("bs(age, knots=[True])", Call("bs", ("age",), {"knots": None})),
     ],
@@ -31,7 +35,7 @@ def test_what_is_read(spelling: str, expected: Value) -> None:
 
 
 @pytest.mark.parametrize(
-    "spelling", ["", "age[0]", "age + 1", "f()()", "f(**x)", "lambda: 0", "f(", "'text'", "\0", "(" * 10_000]
+    "spelling", ["", "age[0]", "age + 1", "f()()", "f(**x)", "lambda: 0", "f(", "\0", "(" * 10_000]
 )
 def test_anything_else_is_none(spelling: str) -> None:
     assert read_call(spelling) is None

@@ -1,0 +1,94 @@
+"""Offsets of a formula: ``offset(x)``, ``offset(0.5 * x)``, ``offset(log(t))``, ``exposure(t)``, and their sum."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+
+from tacit.design.attached_columns import AnyOffset, Offset, OffsetSum, OffsetTerm
+from tacit.design.response import Classes, Family
+from tacit.errors import SettingError
+from tacit.formula.atom import numeric_argument
+from tacit.formula.call import Call, Value, read_call
+from tacit.formula.spelling import parsed, refused
+from tacit.schema.schema import Schema
+
+
+def offset_term(spelling: str, schema: Schema, family: Family) -> OffsetTerm | None:
+    """The offset that a call in a formula stands for; None where it is something else.
+
+    ``offset(c * x)`` adds c·x to the linear predictor, ``exposure(t)`` and ``offset(log(t))`` add log t.
+    """
+    call = read_call(spelling)
+    if not isinstance(call, Call) or call.function not in {"offset", "exposure"}:
+        return None
+    if not family.takes_offset:
+        if family.response is Classes:
+            raise refused(spelling, "added to every class alike, an offset changes nothing.")
+        before = "subtract it from the response before, and declare the bounds of the result."
+        raise refused(spelling, f'with family = "{family.name}" {before}')
+    exposure = call.function == "exposure"
+    if exposure and family.link != "log":
+        link = 'an exposure goes with the log link, family = "poisson". offset(x) adds a column as it is.'
+        raise refused(spelling, link)
+    weight, argument = 1.0, call.only_argument
+    if argument is None and not exposure:
+        weight, argument = _weighted(spelling)
+    if not exposure and isinstance(argument, Call) and argument.function == "log":
+        exposure, argument = True, argument.only_argument
+    name, declared = numeric_argument(spelling, argument, schema)
+    lower, upper = declared.lower, declared.upper
+    if exposure:
+        if lower <= 0:
+            raise refused(spelling, f'the logarithm of "{name}" needs lower > 0, and lower is declared as {lower:g}.')
+        lower, upper = math.log(lower), math.log(upper)
+    try:
+        return OffsetTerm(name, weight, lower, upper, exposure)
+    except SettingError as error:
+        raise refused(spelling, str(error)) from error
+
+
+def _weighted(spelling: str) -> tuple[float, Value]:
+    """Number and column of ``offset(0.5 * x)``, ``offset(x * 0.5)``, ``offset(x / 2)`` and ``offset(-x)``."""
+    tree, quoted = parsed(spelling)
+    inner = tree.args[0] if isinstance(tree, ast.Call) and len(tree.args) == 1 and not tree.keywords else None
+    match inner:
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -1.0, _read(operand, quoted)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            for number, other in ((_number(left), right), (_number(right), left)):
+                if number is not None:
+                    return number, _read(other, quoted)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            if (number := _number(right)) not in {None, 0.0}:
+                return 1.0 / float(number or 1.0), _read(left, quoted)
+    return 1.0, None
+
+
+def _read(node: ast.expr, quoted: Mapping[str, str]) -> Value:
+    text = ast.unparse(node)
+    for stand_in, name in quoted.items():
+        text = text.replace(stand_in, f"`{name}`")
+    return read_call(text)
+
+
+def _number(node: ast.expr) -> float | None:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return float(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -float(value)
+    return None
+
+
+def summed_offset(terms: Sequence[OffsetTerm]) -> AnyOffset | None:
+    """All offsets of a formula together; None where there is none."""
+    if not terms:
+        return None
+    try:
+        if len(terms) == 1 and terms[0].weight == 1.0:
+            return Offset(terms[0].column, terms[0].lower, terms[0].upper, terms[0].exposure)
+        return OffsetSum(tuple(terms))
+    except SettingError as error:
+        raise refused("The sum of the offsets", str(error)) from error

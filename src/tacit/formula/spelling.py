@@ -1,0 +1,43 @@
+"""The text of a formula's pieces: quoted names, R's spellings, and the error that names a piece."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tacit.errors import FormulaError
+
+_QUOTED = re.compile(r"`([^`]+)`")
+# Texts in quotes and names in backquotes are left as they are.
+_OF_R = re.compile(r"""("[^"]*"|'[^']*'|`[^`]*`)|(\^)|\b(TRUE|FALSE|NULL)\b""")
+_PLAIN = {"^": "**", "TRUE": "True", "FALSE": "False", "NULL": "None"}
+
+
+def refused(spelling: str, reason: str) -> FormulaError:
+    """The error that names a piece of a formula and says why it is refused."""
+    return FormulaError(f"{spelling} is refused: {reason}")
+
+
+def without_quoted_names(spelling: str) -> tuple[str, dict[str, str]]:
+    """Replace names in backquotes by plain ones; return the text and what each stands for."""
+    stand_in = "quoted"
+    while stand_in in spelling:
+        stand_in += "_"
+    quoted: dict[str, str] = {}
+
+    def hide(match: re.Match[str]) -> str:
+        quoted[f"{stand_in}{len(quoted)}_"] = match[1]
+        return next(reversed(quoted))
+
+    return _QUOTED.sub(hide, spelling).strip(), quoted
+
+
+def in_python(text: str) -> str:
+    """Write ``x^2`` as ``x**2`` and ``TRUE`` as ``True``, which R's users write."""
+    return _OF_R.sub(lambda match: match[1] or _PLAIN[match[0]], text)
+
+
+def parsed(spelling: str) -> tuple[ast.expr, dict[str, str]]:
+    """The tree of a piece of text, and what its stand-ins for quoted names are; nothing is evaluated."""
+    text, quoted = without_quoted_names(spelling)
+    return ast.parse(in_python(text), mode="eval").body, quoted
