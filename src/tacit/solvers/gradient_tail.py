@@ -67,6 +67,8 @@ def choose_clip(
     safety = TAIL.safety if loss.code is Code.SQUARED else TAIL.counts_safety
     scale = safety / math.sqrt(coordinates.dimension)
     clip = best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
+    if loss.code is Code.SQUARED and largest > TAIL.loose * quantile:
+        clip = replace(clip, bias=TAIL.loose_safety * clip.bias)
     fitted = min(TAIL.beyond[0] * clip.norm, TAIL.beyond[1] * quantile)
     normal = NormalDist().inv_cdf((1 + held) / 2) * math.sqrt(coordinates.dimension)
     return replace(clip, fitted=fitted, worst=max(clip.bias, scale * largest), deviation=quantile / normal)
