@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.coverage import (
     invented,
+    invented_later,
     populations_binary,
     populations_classes,
     populations_counts,
@@ -15,10 +16,17 @@ from benchmarks.coverage.population import Population
 
 POPULATIONS: dict[str, Population] = {
     population.name: population
-    for module in (populations_linear, populations_binary, populations_counts, populations_classes, invented)
+    for module in (
+        populations_linear,
+        populations_binary,
+        populations_counts,
+        populations_classes,
+        invented,
+        invented_later,
+    )
     for population in module.populations()
 }
-INVENTED = frozenset(population.name for population in invented.populations())
+INVENTED = frozenset(it.name for module in (invented, invented_later) for it in module.populations())
 
 
 def chosen(names: Sequence[str]) -> list[Population]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.contract.plan import Purpose
 from tacit.contract.release import Release
 from tacit.errors import SettingError
 from tacit.inference import reliability
@@ -224,3 +225,40 @@ def test_words_are_a_function_of_what_was_released(make_stepped: Any) -> None:
     first, again = Results(make_stepped()), Results(make_stepped())
     assert first.summary() == again.summary()
     assert first.wald_test(["x0", "x1"]) == again.wald_test(["x0", "x1"])
+
+
+def test_labels_that_are_hardly_seen_withhold_all(make_stepped: Any, altered: Any) -> None:
+    plan = make_stepped().plan
+    noise = plan.step(Purpose.LABEL_SHARE).noise_share(plan.count)
+    most, least = RELIABILITY.seen
+    for deviations, word in ((1.03 * most, "nominal"), (0.97 * most, "conservative"), (1.03 * least, "conservative")):
+        assert words(altered(make_stepped(), level=deviations * noise)) == (word,) * 4
+    unseen = altered(make_stepped(), level=0.97 * least * noise)
+    assert words(unseen) == ("withheld",) * 4
+    assert reliability.UNSEEN in judged(unseen).notes(NAMES)[0]
+    # Numbers and counts have no labels.
+    assert words(altered(make_stepped(model="gaussian"), level=1e-9)) == ("nominal",) * 4
+
+
+def test_with_little_signal_every_direction_must_be_seen(make_stepped: Any, altered: Any) -> None:
+    assert words(altered(make_stepped(RELIABILITY.signal - 1), lifted=True)) == ("withheld",) * 4
+    assert words(altered(make_stepped(RELIABILITY.signal + 1), lifted=True)) == ("nominal",) * 4
+
+
+def test_joint_tests_of_least_squares_with_little_signal_allow_for_a_bias_of_all(
+    make_stepped: Any, altered: Any
+) -> None:
+    below, above = RELIABILITY.joint_signal - 1, RELIABILITY.joint_signal + 1
+    asked = ["x0", "x1"]
+
+    def joint(signal: float, model: str = "gaussian", bias: float = 1e-4) -> tuple[str, float]:
+        release = altered(make_stepped(signal, model=model), bias=bias)
+        found = Results(release).wald_test(asked)
+        return found.statement, float(judged(release).covariance.joint(np.eye(4)[1:3])[0, 0])
+
+    assert joint(above)[0] == "nominal"
+    assert joint(below)[0] == "conservative"
+    assert joint(below)[1] > 1.02 * joint(above)[1]
+    assert joint(below, bias=0.0)[0] == joint(below, "poisson")[0] == "nominal"
+    region = Results(altered(make_stepped(below, model="gaussian"), bias=1e-4)).confidence_region(asked, 0.95)
+    assert region.statement == "conservative"

@@ -189,18 +189,19 @@ def biased(norms: Any, noise: float, clip: Clip) -> tuple[float, list[GradientNo
 
 
 def test_rows_that_are_not_fitted_leave_no_bound_where_noise_does_not_explain_them() -> None:
-    clip = Clip(norm=2.0, bias=0.1, fitted=4.0, worst=9.0)
+    clip = Clip(norm=2.0, bias=0.1, fitted=4.0, expected=0.002, worst=9.0)
     norms = np.ones(20_000)
     assert biased(norms, 5.0, clip)[0] == 0.1
-    norms[: int(TAIL.unfit * 20_000)] = 40.0
+    norms[:40] = 40.0
     assert biased(norms, 5.0, clip)[0] == 0.1
-    norms[: int(TAIL.unfit * 20_000) + 30] = 40.0
+    norms[:70] = 40.0
     assert biased(norms, 5.0, clip)[0] == 9.0
     assert biased(norms, 30.0, clip)[0] == 0.1
+    assert biased(norms, 5.0, replace(clip, expected=0.004))[0] == 0.1
 
 
 def test_unfitted_rows_are_counted_once_beyond_the_fitted_norm_and_shortened() -> None:
-    _, asked = biased(np.ones(20_000), 5.0, Clip(2.0, 0.1, 4.0, 9.0))
+    _, asked = biased(np.ones(20_000), 5.0, Clip(2.0, 0.1, 4.0, worst=9.0))
     assert [(it.start, it.measure, it.shortened) for it in asked] == [(4.0, Measure.WITHIN, True)]
     assert not biased(np.ones(20_000), 5.0, Clip(2.0, 0.0))[1]
 
@@ -210,3 +211,41 @@ def test_a_record_is_fitted_within_two_clips_and_eight_quantiles() -> None:
     clip, asked = chosen(norms)
     assert clip.fitted == min(TAIL.beyond[0] * clip.norm, TAIL.beyond[1] * asked[-1].start)
     assert clip.worst == pytest.approx(TAIL.safety / 2 * 50.0)
+
+
+@pytest.mark.parametrize("law", ["normal", "exponential", "lognormal"])
+def test_the_law_of_the_tail_expects_as_many_beyond_as_there_are(law: str) -> None:
+    rng = np.random.default_rng(2)
+    norms = {
+        "normal": np.abs(rng.standard_normal(20_000)),
+        "exponential": rng.exponential(size=20_000),
+        "lognormal": np.exp(rng.standard_normal(20_000)),
+    }[law]
+    clip, _ = chosen(norms, dimension=1.0, largest=500.0)
+    beyond = float(np.mean(norms > clip.fitted))
+    # The noise of the count is at least 5 of 20,000 at any budget of the study.
+    assert abs(clip.expected - beyond) < 10 / 20_000
+
+
+def test_spikes_that_no_quantile_sees_are_more_than_the_law_expects() -> None:
+    rng = np.random.default_rng(3)
+    norms = np.abs(rng.standard_normal(20_000))
+    norms[:80] += 60.0
+    clip, _ = chosen(norms, dimension=1.0, largest=500.0)
+    assert biased(norms, 13.0, clip)[0] == clip.worst
+    assert biased(norms[80:], 13.0, clip)[0] == clip.bias
+
+
+def test_a_public_bound_that_ties_no_tail_doubles_the_bias() -> None:
+    norms = np.abs(np.random.default_rng(0).standard_normal(20_000))
+    tied, _ = chosen(norms, largest=2.0**11)
+    loose, _ = chosen(norms, largest=2.0**13)
+    assert loose.norm == pytest.approx(tied.norm)
+    assert loose.bias == pytest.approx(TAIL.loose_safety * tied.bias)
+
+
+def test_the_deviation_is_that_of_normal_residuals() -> None:
+    norms = 0.7 * np.abs(np.random.default_rng(0).standard_normal(20_000))
+    clip, _ = chosen(norms, dimension=4.0)
+    # The quantile is known within 10%.
+    assert clip.deviation * 2 == pytest.approx(0.7, rel=0.12)

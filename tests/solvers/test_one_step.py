@@ -334,3 +334,22 @@ def test_more_classes_than_memory_holds_are_refused_by_public_numbers() -> None:
     model = tacit.LogisticRegression(epsilon=1.0, bounds=(-1, 1), inference=True, classes=list(range(200)))
     with pytest.raises(tacit.errors.SettingError, match="need too much memory"):
         model.plan(10**7, 2)
+
+
+@pytest.mark.parametrize(("spread", "flat"), [(1.0, False), (0.05, False), (0.01, True)])
+def test_a_column_that_hardly_varies_within_its_bounds_is_told(spread: float, flat: bool) -> None:
+    """Half a declared range of 8 is 160 deviations of 0.05, and 800 of 0.01."""
+    plan = planned("binomial", n=100_000)
+    columns = np.random.default_rng(0).standard_normal((plan.records, 3)) * [spread, 1.0, 1.0]
+    found, _ = run(plan, *table("binomial", plan.records, columns=columns), seed=1)
+    assert sandwich_of(found).flat is flat
+
+
+def test_sums_that_a_few_records_hold_have_no_bias_bound() -> None:
+    """With 96% zeros residuals are far below their mean size; normal ones are not."""
+    plan = planned("gaussian", n=4000, epsilon=1.0)
+    rows, y = table("gaussian", plan.records)
+    rng = np.random.default_rng(0)
+    few = np.where(rng.random(plan.records) < 0.04, rng.random(plan.records), 0.0)
+    bounds = [sandwich_of(run(plan, rows, some, seed=1)[0]).bias for some in (y, few)]
+    assert bounds[0] < 0.1 < bounds[1]

@@ -182,6 +182,8 @@ MODELS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
     "covariance": (tacit.Covariance, {}),
 }
 INTERVALS = ("logistic", "linear", "huber", "poisson")
+SMALL = {"linear": 0.0005, "poisson": 0.3}
+"""Shares that make residuals no larger than the norms of gradients say."""
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -232,13 +234,19 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
         yield f"{model} intervals of very many", model, 10**9, {"inference": True}, Script()
     yield "poisson newton of very many", "poisson", 10**9, {"solver": "newton"}, Script()
     for model in ("linear", "poisson"):
-        for unfitted in (2e-3, 2.6e-3, 2.8e-3, 3e-3, 3.1e-3, 3.2e-3, 3.3e-3, 3.4e-3, 3.8e-3, 4.2e-3, 6e-3):
-            some = Script(unfitted=unfitted, noise=5e-4)
+        for unfitted in (5e-4, 7e-4, 8e-4, 9e-4, 9.5e-4, 1e-3, 1.05e-3, 1.1e-3, 1.2e-3, 1.4e-3, 1.7e-3, 2.2e-3):
+            some = Script(unfitted=unfitted, share=SMALL[model], noise=5e-4)
             yield f"{model} unfitted {unfitted:g}", model, 100_000, {"inference": True}, some
         for excess in (0.03, 0.1, 0.13, 0.14, 0.15, 0.16, 0.18, 0.2, 0.4):
             for n in (4000, 10**9):
-                heavy = Script(excess=excess, noise=1e-4, norm=0.01)
+                heavy = Script(excess=excess, share=SMALL[model], noise=1e-4, norm=0.01)
                 yield f"{model} heavy tail {excess:g} n={n}", model, n, {"inference": True}, heavy
+    for norm in np.geomspace(2e-3, 6e-3, 14).tolist():
+        small = Script(norm=norm, share=SMALL["linear"], noise=1e-4)
+        yield f"linear norms of {norm:.3g}", "linear", 100_000, {"inference": True}, small
+    for spread in np.geomspace(0.03, 0.09, 13).tolist():
+        narrow = Script(spread=spread, noise=1e-4)
+        yield f"logistic columns of {spread:.3g}", "logistic", 100_000, {"inference": True}, narrow
     for share in (0.0, 0.6):
         wide = {"solver": "newton", "y_bounds": (-50, 50)}
         yield f"linear newton scale {share:g}", "linear", 4000, wide, Script(share=share, spread=0.9)

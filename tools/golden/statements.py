@@ -50,6 +50,10 @@ def _stepped(model: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         *((400.0, {"curvature_noise": value, "first": 0.05}) for value in (0.004, 0.005, 0.006, 0.007, 0.008)),
         *((400.0, {"curvature_noise": 0.02, "first": value}) for value in (0.05, 0.06, 0.065, 0.07, 0.075, 0.09)),
         *((400.0, {flag: True}) for flag in ("capped", "flat")),
+        *((400.0, {"level": value}) for value in np.geomspace(0.005, 0.05, 22).tolist()),
+        *((signal, {"lifted": True}) for signal in (90.0, 110.0)),
+        *((signal, {"flat": True, "bias": 1e-3}) for signal in (330.0, 390.0, 410.0, 470.0)),
+        (330.0, {"flat": True, "bias": 0.05}),
         (400.0, {"flat": True, "score_noise": 3.0}),
         (400.0, {"visible": 9.0}),
     ]

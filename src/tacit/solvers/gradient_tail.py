@@ -34,13 +34,15 @@ LARGEST = 2.0**200
 class Clip:
     """The norm to which gradients are clipped, and what clipping may do to their mean.
 
-    A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `worst` is the bias where
-    there are too many. `deviation` is that of normal residuals with this quantile of the norms.
+    A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `expected` is the share of
+    records there by the law of the tail, `worst` the bias where there are more. `deviation` is that of normal
+    residuals with this quantile of the norms.
     """
 
     norm: float
     bias: float
     fitted: float = math.inf
+    expected: float = 0.0
     worst: float = 0.0
     deviation: float = math.inf
 
@@ -67,9 +69,14 @@ def choose_clip(
     safety = TAIL.safety if loss.code is Code.SQUARED else TAIL.counts_safety
     scale = safety / math.sqrt(coordinates.dimension)
     clip = best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
+    if loss.code is Code.SQUARED and largest > TAIL.loose * quantile:
+        clip = replace(clip, bias=TAIL.loose_safety * clip.bias)
     fitted = min(TAIL.beyond[0] * clip.norm, TAIL.beyond[1] * quantile)
     normal = NormalDist().inv_cdf((1 + held) / 2) * math.sqrt(coordinates.dimension)
-    return replace(clip, fitted=fitted, worst=max(clip.bias, scale * largest), deviation=quantile / normal)
+    law = tail_law(quantile, held, excess, largest)
+    expected = 0.0 if law is None else (1 - held) * float(np.mean(law > fitted))
+    worst = max(clip.bias, scale * largest)
+    return replace(clip, fitted=fitted, expected=expected, worst=worst, deviation=quantile / normal)
 
 
 def bias_at(
@@ -84,11 +91,11 @@ def bias_at(
         return clip.bias
     answer = gate.ask(GradientNorm(theta, row_bound, LARGEST, matrix, loss, start=clip.fitted, shortened=True))
     found = float(answer.value[0]) - TAIL.unfit_noises * answer.noise_scale
-    return clip.worst if plan.private and found > TAIL.unfit * plan.count else clip.bias
+    return clip.worst if plan.private and found > clip.expected * plan.count else clip.bias
 
 
-def best_clip(quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float) -> Clip:
-    """The clip of the least noise and bias, `scale` times what a tail of this mean excess loses."""
+def tail_law(quantile: float, held: float, excess: float, largest: float) -> Vector | None:
+    """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy."""
     places = (np.arange(TAIL.points) + 0.5) / TAIL.points
     inverse = NormalDist().inv_cdf
     ends = [inverse(share) for share in ((1 + held + (1 - held) * places) / 2).tolist()]
@@ -103,11 +110,18 @@ def best_clip(quantile: float, held: float, excess: float, *, largest: float, no
     powers = np.linspace(*TAIL.powers, TAIL.grid)
     most = (1 + TAIL.cap) * quantile
     if excess > TAIL.saturated * excess_of(float(powers[-1]), most) and largest > most:
-        # Heavier than any tail that is known here: what lies beyond is not bounded. An excess
-        # beyond what the public bound allows is noise.
-        return Clip(most, scale * largest)
+        # An excess beyond what the public bound allows is noise.
+        return None
     cut = [excess_of(power, min(most, largest)) for power in powers.tolist()]
-    norms = tail(float(np.interp(excess, cut, powers)), largest)
+    return tail(float(np.interp(excess, cut, powers)), largest)
+
+
+def best_clip(quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float) -> Clip:
+    """The clip of the least noise and bias, `scale` times what a tail of this mean excess loses."""
+    norms = tail_law(quantile, held, excess, largest)
+    if norms is None:
+        # What lies beyond is not bounded.
+        return Clip((1 + TAIL.cap) * quantile, scale * largest)
     highest = max(min(TAIL.farthest * quantile, largest), quantile * (1 + 1e-6))
     clips = np.geomspace(quantile, highest, TAIL.clips)
     beyond = (1 - held) * np.maximum(norms - clips[:, None], 0.0).mean(axis=1)

@@ -148,9 +148,12 @@ class Tail:
     clips: int = rule(80, "clips tried")
     farthest: float = rule(30.0, "largest clip, in quantiles")
     beyond: tuple[float, float] = rule((2.0, 8.0), "clips, or quantiles, beyond which a shortened row is not fitted")
+    loose: float = rule(2000.0, "quantiles below the public bound beyond which it ties no tail, numbers")
+    loose_safety: float = rule(2.0, "times the bias then")
     few: float = rule(0.5, "least quantile over that of normal errors of the residuals' size: else a few hold the sum")
-    unfit: float = rule(0.002, "share of n of such records that the law of the tail may leave")
-    unfit_noises: float = rule(2.0, "deviations of noise by which there must be more: no interval then")
+    unfit_noises: float = rule(
+        2.0, "deviations of noise by which there are more than the law of the tail says: no interval"
+    )
 
 
 @dataclass(frozen=True)

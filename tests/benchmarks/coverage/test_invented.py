@@ -17,7 +17,7 @@ def drawn(name: str) -> Draw:
 
 def test_there_are_ten_of_all_families_and_widths() -> None:
     found = populations()
-    assert [each.name for each in found] == [each.name for each in chosen(["invented"])]
+    assert [each.name for each in found] == [each.name for each in chosen(["invented"])][:10]
     assert len(found) == 10
     assert {each.family for each in found} == {"gaussian", "binomial", "poisson"}
     assert min(each.d for each in found) == 2
