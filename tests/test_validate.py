@@ -8,6 +8,7 @@ import pytest
 
 from tacit import validate
 from tacit.errors import BoundsError, SettingError
+from tacit.privacy.relation import Relation
 
 
 @pytest.mark.parametrize("value", [1, 2.5, np.int64(3), np.float32(0.5), Fraction(1, 2)])
@@ -80,6 +81,8 @@ def test_listed_choices() -> None:
     for value in ("c", None, ["a"], 1):
         with pytest.raises(SettingError, match="x must be one of 'a', 'b'; got"):
             validate.one_of("x", value, ("a", "b"))
+    with pytest.raises(SettingError, match="x must be one of 'replace-one', 'zero-out', 'add-remove'; got"):
+        validate.one_of("x", "swap", Relation)
 
 
 def test_a_long_value_is_cut() -> None:

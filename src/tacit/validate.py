@@ -55,7 +55,7 @@ def whole(
 
 def one_of(name: str, value: object, choices: Iterable[str], error: type[InputError] = SettingError) -> str:
     """Return one of the listed texts, or refuse what is none."""
-    listed = tuple(choices)
+    listed = tuple(map(str, choices))
     if isinstance(value, str) and value in listed:
         return value
     raise error(f"{name} must be one of {', '.join(map(repr, listed))}; got {shown(value)}.")

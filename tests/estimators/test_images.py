@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.contract.grouped_query import MappedGradient
-from tacit.errors import BudgetError, DataError, SettingError
+from tacit.errors import BudgetError, DataError, LedgerError, SettingError
 from tacit.estimators.images import ImageClassifier, PreparedImages, PublicScore
 from tacit.features.image_rows import FeatureMap
 from tacit.solvers.image_recipes import RECIPES, Group
@@ -84,6 +84,7 @@ def test_prepared_images_and_watching_give_what_images_give() -> None:
         (np.zeros((4, SIDE, SIDE)), ["a", "b", "c", "a"], "whole number"),
         (np.zeros((4, SIDE, SIDE)), [0.0, 1.0, 2.0, 0.0], "whole number"),
         (np.zeros((0, SIDE, SIDE)), [], "whole number"),
+        (np.zeros(()), 0, "shape"),
     ],
 )
 def test_wrong_images_and_labels_are_refused_outside_a_ledger(
@@ -103,11 +104,31 @@ def test_wrong_images_and_labels_are_refused_outside_a_ledger(
         ({}, BudgetError),
         ({"epsilon": 1.0, "relation": "add-remove"}, SettingError),
         ({"epsilon": 1.0, "budget": tacit.Budget(mu=1.0)}, SettingError),
+        ({"epsilon": 1.0, "threads": 0}, SettingError),
+        ({"epsilon": 1.0, "random_state": "a"}, SettingError),
     ],
 )
 def test_wrong_settings_are_refused_before_an_image_is_read(settings: dict[str, object], error: type) -> None:
     with pytest.raises(error):
         ImageClassifier(**settings).plan(1000)  # type: ignore[arg-type]
+    unreadable = np.full((4, 28, 28), np.nan)
+    with pytest.raises(error):
+        ImageClassifier(**settings).fit(unreadable, np.zeros(4, dtype=int))  # type: ignore[arg-type]
+
+
+def test_a_ledger_that_cannot_price_the_plan_refuses_before_an_image_is_read() -> None:
+    class Unread(np.ndarray):
+        def __array_function__(self, *_: object) -> object:
+            raise AssertionError("read")
+
+    images = np.zeros((4, SIDE, SIDE)).view(Unread)
+    model = ImageClassifier(epsilon=1.0, recipe=RECIPE)
+    with (
+        tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=0), law="pure") as ledger,
+        pytest.raises(LedgerError, match='law="rdp"'),
+    ):
+        model.fit(images, np.zeros(4, dtype=int))
+    assert not ledger.charges()
 
 
 def in_a_ledger(images: Any, labels: Any) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression as Rival
 
 import tacit
 from tacit.engine.table import Table
-from tacit.errors import SettingError
+from tacit.errors import DataError, SettingError
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 
 RNG = np.random.default_rng(9)
@@ -155,3 +155,14 @@ def test_a_fit_of_a_formula_is_evaluated_from_its_file(tmp_path: Path) -> None:
         fit.evaluate(table)
     with pytest.raises(SettingError, match="costs nothing"):
         fit.evaluate(tacit.public(table), epsilon=1.0)
+
+
+@pytest.mark.parametrize("nothing", [None, 3, 1.5, object()])
+def test_what_has_no_rows_cannot_be_marked(nothing: Any) -> None:
+    with pytest.raises(SettingError, match="marked as public"):
+        tacit.public(nothing)
+
+
+def test_public_rows_need_one_response_each() -> None:
+    with pytest.raises(DataError, match="1000 rows, 5 responses"):
+        tacit.public(X[:1000], Y[:5])

@@ -47,7 +47,7 @@ def test_a_declared_cap_on_passes_holds(passes: int, inference: bool) -> None:
             plan = model.plan(n, 3)
         except SettingError:
             continue
-        assert plan.queries <= passes
+        assert plan.passes <= passes
 
 
 def test_the_default_cap_holds_with_intervals() -> None:

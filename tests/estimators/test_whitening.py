@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import tacit
 from tacit.accounting import compose, mu_squared_of, split
-from tacit.errors import SettingError
+from tacit.errors import DataError, SettingError
 
 RNG = np.random.default_rng(4)
 ROOT = np.diag([1.0, 0.3, 0.1]) @ np.linalg.qr(RNG.normal(size=(3, 3)))[0]
@@ -57,10 +57,49 @@ def test_it_composes_with_an_estimator_under_one_budget() -> None:
     assert np.array_equal(again.transform(X[:5]), fitted[0].transform(X[:5]))
 
 
+@pytest.mark.parametrize("cell", [np.nan, np.inf, -np.inf, "text", None, object()])
+def test_t37_in_a_ledger_no_record_makes_a_pipeline_fail(cell: Any) -> None:
+    """The fault: scikit-learn refused the record in `transform`, and quoted it."""
+    spoilt = X[:2000].astype(object)
+    spoilt[7, 1] = cell
+    model = make_pipeline(
+        tacit.PrivateWhitener(epsilon=0.5, bounds=BOUNDS),
+        tacit.LogisticRegression(epsilon=0.5, bounds=(-1, 1), row_norm=1.0, classes=(0, 1), solver="gradient"),
+    )
+    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=1e-4)) as ledger:
+        found = model.fit(spoilt, Y[:2000])
+        assert len(ledger.charges()) == 2
+    rows = found[0].transform(spoilt)
+    assert np.isnan(rows[7]).all()
+    assert np.isfinite(np.delete(rows, 7, axis=0)).all()
+    with pytest.raises(DataError, match="Some records are invalid"):
+        tacit.LogisticRegression(epsilon=0.5, bounds=(-1, 1), solver="gradient").fit(rows, Y[:2000])
+
+
+def test_other_columns_are_refused() -> None:
+    model = tacit.PrivateWhitener(epsilon=1.0, bounds=BOUNDS).fit(X)
+    for other in (X[:, :2], np.column_stack([X, X])):
+        with pytest.raises(ValueError, match="features"):
+            model.transform(other)
+
+
+def test_pure_privacy_is_refused_with_what_helps() -> None:
+    with pytest.raises(SettingError, match="does not allow. Use a delta above 0"):
+        tacit.PrivateWhitener(epsilon=1.0, delta=0, bounds=BOUNDS).plan(1000, 3)
+
+
 @pytest.mark.usefixtures("nothing_spent")
 @pytest.mark.parametrize(
     "wrong",
-    [{"components": 4}, {"components": 0}, {"ridge": 0.0}, {"reach": -1.0}, {"blocks": (1, 1)}, {"blocks": (4, -1)}],
+    [
+        {"components": 4},
+        {"components": 0},
+        {"ridge": 0.0},
+        {"reach": -1.0},
+        {"blocks": (1, 1)},
+        {"blocks": (4, -1)},
+        {"blocks": 3},
+    ],
 )
 def test_wrong_settings_are_refused_before_a_record_is_read(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingError):

@@ -94,7 +94,7 @@ def test_the_count_is_among_the_passes(case: str, epsilon: float) -> None:
     weighted, relation = CASES[case]
     settings: dict[str, Any] = {"weighted": weighted, "relation": relation, "epsilon": epsilon}
     assert planned("labels", n=10**7, **settings).queries <= 30
-    assert planned("labels", SolverOptions(max_passes=4), **settings).queries <= 4
+    assert planned("labels", SolverOptions(max_passes=4), **settings).passes <= 4
     with pytest.raises(SettingError, match="max_passes must be at least 5"):
         planned("labels", SolverOptions("whitened-gradient", max_passes=4, iterations=3), **settings)
 

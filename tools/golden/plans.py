@@ -202,7 +202,10 @@ def _pure_and_by_hand() -> Iterator[tuple[str, str, int, int, Settings]]:
 
 
 def _batches() -> Iterator[tuple[str, str, int, int, Settings]]:
-    """Passes that leave several moment queries, small batches, and more steps than are taken."""
+    """Passes that leave several moment queries, small batches, more steps than are taken, and a cap that excludes."""
+    for passes in (7, 8):
+        given: Settings = {"budget": Budget(epsilon=1.0, delta=1e-6), "max_passes": passes}
+        yield f"logistic of {passes} passes", "logistic", 20_000, 5, given
     for more in ({"max_passes": 6}, {"max_passes": 7}, {"batch_size": 20}, {"batch_size": 1}):
         yield from _named("logistic", iter([(20_000, 5, 1.0)]), {"solver": "stochastic", **more})
 

@@ -14,7 +14,7 @@ from tacit.rows.encoding.outcome import offset_terms
 from tacit.rows.sources.opening import describe, open_columns, open_source
 from tacit.rows.sources.source import Source, require_columns
 
-__all__ = ["describe", "design_rows", "margins", "offsets"]
+__all__ = ["describe", "design_rows", "margins", "offsets", "prepared_rows"]
 
 BLOCK_ROWS = 65_536
 
@@ -41,13 +41,19 @@ def offsets(data: Any, design: Design) -> Iterator[NDArray[np.float64]]:
 
 def design_rows(columns: Mapping[str, NDArray[Any]], design: Design) -> NDArray[np.float64]:
     """Prepared rows, intercept last, of simulated records by column: mapped, clipped and shrunk as those of a fit."""
-    values = np.concatenate([block for block, _, _ in _blocks(open_columns(columns), design, shifted=False)])
+    prepared = prepared_rows(open_columns(columns), design)
+    return np.column_stack([prepared, np.ones(len(prepared))]) if design.intercept else prepared
+
+
+def prepared_rows(data: Any, design: Design) -> NDArray[np.float64]:
+    """Prepared features of every record; NaN where a needed value is missing or no number."""
+    source = data if isinstance(data, Source) else open_source(data, fewest=1)
+    blocks = [np.where(valid[:, None], values, np.nan) for values, _, valid in _blocks(source, design, shifted=False)]
     own = design.columns
-    values = np.clip(values, [column.lower for column in own], [column.upper for column in own])
+    values = np.clip(np.concatenate(blocks), [column.lower for column in own], [column.upper for column in own])
     prepared = (values - [column.center for column in own]) / [column.scale for column in own]
     lengths = np.maximum(np.linalg.norm(prepared, axis=1, keepdims=True), np.finfo(float).tiny)
-    prepared *= np.minimum(1.0, design.feature_norm / lengths)
-    return np.column_stack([prepared, np.ones(len(prepared))]) if design.intercept else prepared
+    return np.asarray(prepared * np.minimum(1.0, design.feature_norm / lengths))
 
 
 def _blocks(

@@ -21,7 +21,7 @@ from tacit.contract.query import Progress, Query
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import plain
 from tacit.engine.grouped_table import GroupedTable, MappedPredictor, mapped_margins
-from tacit.engine.ledger_use import Refusals
+from tacit.engine.ledger_use import Refusals, require_price
 from tacit.errors import DataError, SettingError
 from tacit.features.image_rows import FeatureMap, Rows, blackened, image_rows, require_images
 from tacit.losses import classification
@@ -31,6 +31,7 @@ from tacit.solvers.channel_descent import image_design
 from tacit.solvers.channel_descent import plan as plan_descent
 from tacit.solvers.image_recipes import ImageRecipe, find_recipe
 from tacit.solvers.solver import PublicFacts
+from tacit.validate import whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def plan(self, n: int) -> Plan:
         """Price a fit of n images; nothing is read."""
         recipe, relation = find_recipe(self.recipe), Relation.parse(self.relation)
+        whole("threads", self.threads, 1, 256)
+        if self.random_state is not None:
+            whole("random_state", self.random_state, 0)
         budget = self.budget
         if budget is None:
             budget = Budget(epsilon=self.epsilon, delta=self.delta)
@@ -144,9 +148,11 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, watch: Callable[[int, NDArray[np.float64], MappedGradient], None] | None = None
     ) -> Self:
         """Fit labelled images, or `prepare`d ones. `watch` sees the public queries: steps done, theta, query."""
-        recipe, length = find_recipe(self.recipe), len(X)
+        recipe = find_recipe(self.recipe)
+        # Wrong settings, and ledgers that cannot price the plan, refuse before an image is read.
+        require_price(self.plan(2), private=self.random_state is None)
         labels = self.require(X, y)
-        planned = self.plan(length)
+        planned = self.plan(len(X))
         source = X.rows[0] if isinstance(X, PreparedImages) else X
         table = GroupedTable(self.prepare(X).rows, labels, recipe.classes, source)
         first = planned.queries - planned.steps[-1].times

@@ -7,16 +7,18 @@ accident.
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from tacit.contract.plan import PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design
-from tacit.errors import SettingError
+from tacit.errors import DataError, SettingError
 
 LARGEST_START = 1e30
 """Prepared coefficients beyond it are no start: the public rows are separable, or their columns are copies."""
@@ -72,6 +74,10 @@ def public(X: Any, y: Any = None) -> PublicRows | PublicModel:
     """
     if y is None and hasattr(X, "coef_"):
         return PublicModel(X)
+    if not hasattr(X, "__len__") and not hasattr(X, "shape") and not isinstance(X, os.PathLike):
+        raise SettingError(f"Rows, a table or a fitted model can be marked as public; got {type(X).__name__}.")
+    if y is not None and _num_samples(X) != _num_samples(y):
+        raise DataError(f"Public rows need one response each: {_num_samples(X)} rows, {_num_samples(y)} responses.")
     return PublicRows(X, y)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -17,6 +17,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.design.design import Design
 from tacit.design.response import Response
 from tacit.documents.canonical_json import plain
+from tacit.engine.prediction import prepared_rows
 from tacit.errors import SettingError
 from tacit.estimators.covariance import Covariance
 from tacit.estimators.parameters import estimator
@@ -39,6 +40,8 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
     - `transform` is a function of one record and of what `fit` released: it costs nothing more, and a neighbouring
       table has neighbouring features, under every relation. So a fit on them composes with this one.
     - A transformed row has norm at most 1, up to the rounding of its floats.
+    - No content of a record makes `transform` fail: an invalid record becomes a row of NaN, and the estimator after it
+      does with it what it does with invalid records.
 
     Parameters
     ----------
@@ -72,14 +75,13 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
     blocks: Sequence[int] | None = None
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Whiten records, each on its own."""
+        """Whiten records, each on its own; an invalid one stays invalid, as a row of NaN."""
         check_is_fitted(self)
-        values = validate_data(self, X, reset=False, dtype=np.float64)
+        validate_data(self, X, reset=False, skip_check_array=True)
         design = self.plan_.design
-        lower, upper, centre, scale = np.array([(it.lower, it.upper, it.center, it.scale) for it in design.columns]).T
-        rows = _shrunk((np.clip(values, lower, upper) - centre) / scale, design.feature_norm)
+        rows = prepared_rows(X, design) - self.release_.theta[: len(design.columns)]
         radius = self.reach * math.sqrt(len(self.whitening_))
-        return _shrunk((rows - self.release_.theta[: len(centre)]) @ self.whitening_.T, radius) / radius
+        return _shrunk(rows @ self.whitening_.T, radius) / radius
 
     def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
         positive("ridge", self.ridge)
@@ -87,7 +89,9 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         if self.components is not None:
             whole("components", self.components, 1, len(names))
         if self.blocks is not None and not (
-            all(is_whole(size, 1) for size in self.blocks) and sum(self.blocks) == len(names)
+            isinstance(self.blocks, Iterable)
+            and all(is_whole(size, 1) for size in self.blocks)
+            and sum(self.blocks) == len(names)
         ):
             raise SettingError(f"blocks must be whole numbers above 0 that add up to the {len(names)} columns.")
         if sparse:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.plan import Penalty, Plan
+from tacit.contract.plan import Penalty, Plan, Purpose
 from tacit.design.response import Absent, Continuous, Count
 from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses import regression
@@ -41,7 +41,7 @@ from tacit.solvers.exact import Exact
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
 from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
-from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, WARNINGS
+from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, STOCHASTIC, WARNINGS
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
 from tacit.validate import one_of
 
@@ -116,7 +116,7 @@ def _pure(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan
         solver, named = None, "covariance"
     if solver is None or facts.design.open_places:
         what = f'solver="{named}"'
-        ways = [f'solver="{name}"' for name in PURE_SOLVERS]
+        ways = [] if named == "covariance" else [f'solver="{name}"' for name in PURE_SOLVERS]
         if solver is not None:
             what, ways = "The search for bounds", ["declared bounds"]
         expected = " or ".join([*ways, "a delta above 0, for example delta=1e-6"])
@@ -155,15 +155,34 @@ def counted(plan: PlanSolver) -> PlanSolver:
 
 def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Steps that read all records, or batches where `max_passes` excludes these and batches have a price."""
+    refusal: InputError | None = None
+    plan: Plan | None = None
     try:
         plan = _full_batch(facts, options, allowed)
         require_cap(plan, options)
     except PassesError as excluded:
-        try:
-            return stochastic.plan(facts, options, allowed)
-        except InputError:
-            raise excluded from None
+        plan, refusal = None, excluded
+    if plan is not None and not _is_cut_short(plan, facts, options, allowed):
+        return plan
+    try:
+        require_gradient(facts, replace(options, solver="stochastic"))
+        return stochastic.plan(facts, options, allowed)
+    except PassesError as excluded:
+        # Batches need fewer passes than what was refused before.
+        refusal = excluded
+    except InputError as unpriced:
+        refusal = refusal or unpriced
+    if plan is None:
+        raise refusal from None
     return plan
+
+
+def _is_cut_short(plan: Plan, facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> bool:
+    """Whether `max_passes` takes steps from a descent and leaves too few of them."""
+    last = plan.steps[-1]
+    if options.max_passes is None or last.purpose is not Purpose.DESCENT or last.times >= STOCHASTIC.full_steps:
+        return False
+    return _full_batch(facts, replace(options, max_passes=None), allowed).queries > plan.queries
 
 
 def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:

@@ -348,6 +348,9 @@ class Stochastic:
 
     study: ClassVar[str] = "AUC on adult and covertype at ε = 1, 5 seeds (docs/stochastic.md)"
     passes: int = rule(5, "passes by default: further ones gained nothing")
+    full_steps: int = rule(
+        5, "steps over all records below which a cap excludes them: with 2, the excess loss is 10-fold"
+    )
     moments_part: int = rule(3, "at most one pass in so many is for second moments of labels")
     number_part: int = rule(2, "and of numbers: R² of california and diamonds rose by .015 with a second query")
     steps: float = rule(2.0, "steps over those of full descent: a step of a batch has more noise")

@@ -13,6 +13,7 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.rows.storage.batch_store import BatchStore
+from tacit.rows.storage.grouped_rows import GroupedRows
 from tacit.rows.storage.record_store import BLOCK_ROWS, SparseBlock, SparseStore, SubsampledStore, collected
 from tacit.rows.storage.store import Layout, Store
 from tests.rows.memory_stores import memory_store
@@ -73,3 +74,10 @@ def test_every_kind_of_store_is_tried() -> None:
     # A batch is made of another store for one answer, and refuses by the same method.
     assert kinds == own - {BatchStore}
     assert BatchStore.__reduce__ is Store.__reduce__
+
+
+def test_grouped_rows_are_not_pickled_or_copied_either() -> None:
+    rows = GroupedRows.admit((np.zeros((3, 2, 4), dtype=np.int16),), np.array([0, 1, 2]), 3)
+    for way in WAYS:
+        with pytest.raises(DataError, match="neither pickled nor copied"):
+            way(rows)

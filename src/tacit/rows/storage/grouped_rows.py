@@ -11,7 +11,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from tacit.contract.channel_map import ChannelMap, GroupMap
 from tacit.errors import DataError
 from tacit.kernel_compilation import compiled
-from tacit.rows.storage.store import thread_count
+from tacit.rows.storage.store import not_pickled, thread_count
 
 UNIT = 1 << 14
 """Largest norm of a stored row of a group; it stands for 1."""
@@ -37,10 +37,13 @@ Mapped = NDArray[np.float32]
 
 
 class GroupedRows(NamedTuple):
-    """Rows of every group (record, channel, position), and labels from 0 on."""
+    """Rows of every group (record, channel, position), and labels from 0 on. Neither pickled nor copied."""
 
     groups: Groups
     labels: NDArray[np.int16]
+
+    def __reduce__(self) -> Never:
+        raise not_pickled()
 
     @classmethod
     def admit(cls, groups: Groups, labels: NDArray[Any], classes: int) -> GroupedRows:

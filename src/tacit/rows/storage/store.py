@@ -189,10 +189,7 @@ class Store(ABC):
         self._blocks = None
 
     def __reduce__(self) -> Never:
-        raise DataError(
-            "A store of private records is neither pickled nor copied. Send the table or its path "
-            "to the other process, and open it there."
-        )
+        raise not_pickled()
 
     def __enter__(self) -> Self:
         return self
@@ -204,6 +201,14 @@ class Store(ABC):
 def closed() -> DataError:
     """The error for reading a store after it was closed."""
     return DataError("These records were given up; open the table again.")
+
+
+def not_pickled() -> DataError:
+    """The error for a store that would leave its process."""
+    return DataError(
+        "A store of private records is neither pickled nor copied. Send the table or its path "
+        "to the other process, and open it there."
+    )
 
 
 def thread_count() -> int:
