@@ -32,8 +32,11 @@ TOPICS = (
     "coverage",
     "images",
     "audits",
+    "private_search",
+    "forecasts",
+    "evaluations",
 )
-WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "images"})
+WITH_OPTIONS = frozenset({"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "private_search"})
 
 
 def main() -> int:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tacit.estimators.regressors import PoissonRegressor as PoissonRegressor
     from tacit.estimators.regressors import QuantileRegressor as QuantileRegressor
     from tacit.estimators.regressors import Ridge as Ridge
+    from tacit.estimators.reusable_holdout import ReusableHoldout as ReusableHoldout
     from tacit.estimators.scattering import ScatteringTransform as ScatteringTransform
     from tacit.estimators.search import PrivateSearchCV as PrivateSearchCV
     from tacit.estimators.simple_regression import simple_regression as simple_regression
@@ -61,6 +62,7 @@ _NAMES = {
     "estimators.own_loss": "MarginClassifier MarginRegressor",
     "estimators.public_rows": "public",
     "estimators.regressors": "GaussianMean HuberRegressor LinearRegression PoissonRegressor QuantileRegressor Ridge",
+    "estimators.reusable_holdout": "ReusableHoldout",
     "estimators.scattering": "ScatteringTransform",
     "estimators.search": "PrivateSearchCV",
     "estimators.simple_regression": "simple_regression",

@@ -18,6 +18,7 @@ from typing import Any
 from tacit.audit.attack import Attack, Subject, approximate_budget, gaussian_budget, pure_budget
 from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
+from tacit.audit.holdout_claims import holdout_claims
 from tacit.audit.image_fits import image_fit
 from tacit.audit.programs import (
     LineQueries,
@@ -209,6 +210,7 @@ OTHERS: tuple[Attack, ...] = (
         for of, relation in (("", Relation.REPLACE_ONE), (":zero-out", Relation.ZERO_OUT))
     ),
     Attack("ImageClassifier", Subject.ESTIMATOR, image_fit),
+    Attack("ReusableHoldout", Subject.MECHANISM, holdout_claims),
 )
 
 

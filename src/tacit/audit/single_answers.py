@@ -34,6 +34,7 @@ from tacit.contract.query import (
     Query,
     QueryKind,
     ResidualSize,
+    ScoreHistogram,
     SecondMoments,
 )
 from tacit.contract.sensitivity import AnyPrice, GammaPrice, PerturbedPrice, events_of, laplace_price, price_for
@@ -172,6 +173,7 @@ QUERIES: Mapping[type, OneQuery] = {
     DampedDirection: OneQuery(DampedDirection(ZERO, FIRST, BOUND, BOUND), (FIRST, 0.0), NOTHING),
     BoundedSums: OneQuery(BoundedSums((_ONLY,)), (_ABOVE, 0.0), (_BELOW, 0.0)),
     GroupSums: OneQuery(GroupSums((_ONLY,), Cell("y", WIDTH, 1.0), 2), (_ABOVE, 1.0), (_BELOW, 1.0)),
+    ScoreHistogram: OneQuery(ScoreHistogram(FIRST, np.zeros(1)), (_ABOVE, 1.0), (_BELOW, 0.0)),
     PerturbedMinimum: OneQuery(PerturbedMinimum(1.0), (LAST, 1.0), (LAST, 0.0)),
     NoisyMinimum: OneQuery(_MINIMUM, (LAST, 1.0), (LAST, 0.0)),
 }

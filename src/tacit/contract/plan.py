@@ -81,6 +81,9 @@ class Purpose(StrEnum):
     STATISTIC = "statistical query"
     CROSS_MOMENTS = "moments of rows and response"
     WRONG_LABELS = "wrong labels"
+    LOG_LOSS = "log loss"
+    LOSS_SPREAD = "spread of losses"
+    SCORES = "scores by label"
     CHANNEL_MOMENTS = "second moments of channels"
 
 

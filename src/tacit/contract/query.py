@@ -138,7 +138,9 @@ class Measure(StrEnum):
 
     size: min(|y - p| / cap, 1); within: whether start < y - p ≤ start + cap; share: how far y - p
     lies between start and start + cap; dispersion: min((y - p)² / (max(1, p)·cap), 1); tilt: how
-    far (y - p)(p - start) lies between -cap and cap; square: min((y - p)² / cap², 1).
+    far (y - p)(p - start) lies between -cap and cap; square: min((y - p)² / cap², 1); fourth: that squared; cross:
+    min((y - p)²(y - start)² / cap⁴, 1); log-loss: min(l / cap, 1) for l = log(1 + e^p) - y p; squared log-loss: that
+    squared.
     """
 
     SIZE = "size"
@@ -147,6 +149,10 @@ class Measure(StrEnum):
     DISPERSION = "dispersion"
     TILT = "tilt"
     SQUARE = "square"
+    FOURTH = "fourth"
+    CROSS = "cross"
+    LOG_LOSS = "log-loss"
+    SQUARED_LOG_LOSS = "squared log-loss"
 
 
 @dataclass(frozen=True)
@@ -335,10 +341,44 @@ class GroupSums:
         return 1 + len(self.statistics)
 
 
+@dataclass(frozen=True)
+class ScoreHistogram(BoundedParameters):
+    """How many records of each label have z·theta in each interval of public `edges`; the last feature must be 1.
+
+    Label 1 is a response above 1/2. The answer is (label, interval); an interval holds its upper end. A record adds to
+    one cell alone, so any number of cells costs no more than two. An invalid record adds to none.
+    """
+
+    theta: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    matrix: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.theta.ndim != 1:
+            raise SettingError("Scores are of one linear predictor.")
+        if self.edges.ndim != 1 or not np.isfinite(self.edges).all() or not (np.diff(self.edges) > 0).all():
+            raise SettingError("Edges of a histogram are finite and grow.")
+
+    @property
+    def size(self) -> int:
+        """Number of sums that one record enters."""
+        return 1
+
+
 WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums)
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
-TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | PerturbedMinimum | NoisyMinimum | DampedDirection
+TableQuery = (
+    Sum
+    | BatchGradientSum
+    | BoundedSums
+    | GroupSums
+    | ScoreHistogram
+    | PerturbedMinimum
+    | NoisyMinimum
+    | DampedDirection
+)
 """Queries of a store of records."""
 Query = TableQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
@@ -352,6 +392,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     CurvatureTrace: QueryKind.COUNTS,
     BoundedSums: QueryKind.MEANS,
     GroupSums: QueryKind.GROUP_MEANS,
+    ScoreHistogram: QueryKind.GROUP_MEANS,
     PerturbedMinimum: QueryKind.MINIMUM,
     NoisyMinimum: QueryKind.NOISY_MINIMUM,
     DampedDirection: QueryKind.DIRECTION,

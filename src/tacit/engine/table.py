@@ -167,7 +167,7 @@ class Table:
         if stored is not None:
             self.close()
             return stored
-        self._warn_of_refits(plan, seed, charged=charged is not None)
+        self.warn_of_refits(private=plan.private and seed is None, charged=charged is not None)
         # A table is run once: a second run is refused before it is charged.
         self._store = None
         with self._opened(store, plan, seed) as (gate, found_plan):
@@ -188,7 +188,7 @@ class Table:
         store = self._admitted()
         require_no_key()
         charged = charge(plan, private=plan.private and seed is None, data=self._data)
-        self._warn_of_refits(plan, seed, charged=charged is not None)
+        self.warn_of_refits(private=plan.private and seed is None, charged=charged is not None)
         self._store = None
         with self._opened(store, plan, seed) as (gate, found_plan):
             session = Session(gate, found_plan)
@@ -198,8 +198,13 @@ class Table:
                 if charged is not None and session.release is not None:
                     charged.settle(session.release)
 
-    def _warn_of_refits(self, plan: Plan, seed: int | None, *, charged: bool) -> None:
-        private = plan.private and seed is None
+    def taken(self) -> Store:
+        """Hand the admitted records over, once; whoever takes them closes them."""
+        store, self._store = self._admitted(), None
+        return store
+
+    def warn_of_refits(self, *, private: bool, charged: bool) -> None:
+        """Warn where the same data were asked before, outside of a ledger."""
         warning = refit_warning(self._data, charged=charged) if private else None
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=6)

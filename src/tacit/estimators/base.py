@@ -298,12 +298,15 @@ class LinearModel(RegressionParameters, Model):
         delta: float | None = None,
         budget: Budget | None = None,
         units: Any = None,
+        scores: Sequence[str] | None = None,
     ) -> Scores:
-        """Say how good the fit is: free of charge on public rows, by a noised and paid sum on private ones.
+        """Say how good the fit is: free of charge on public rows, by noised and paid sums on private ones.
 
         `evaluate(tacit.public(X, y))` has accuracy, 0–1 loss and log loss of classes, or R² and mean errors of numbers.
         `evaluate(X, y, epsilon=…)` has the 0–1 loss of two classes, or the mean squared error of numbers. It is charged
-        like a fit, for one record (or unit) under the relation of the model, and has a certificate.
+        like a fit, for one record (or unit) under the relation of the model, and has a certificate. With `scores` it
+        has "accuracy", "auc", "log_loss" and "calibration" of two classes, or "r2" of numbers, whose shares of the
+        budget are equal; `interval(name)` of the result is a confidence interval.
 
         Guarantee: rows that are not `tacit.public` cost what is given for them; without a budget they are refused.
         """
@@ -311,7 +314,7 @@ class LinearModel(RegressionParameters, Model):
         plan = results.release.plan
         paid = epsilon is not None or delta is not None or budget is not None
         if isinstance(X, PublicRows):
-            if y is not None or units is not None or paid:
+            if y is not None or units is not None or paid or scores is not None:
                 raise SettingError(
                     "Public rows hold their response and cost nothing: give evaluate(tacit.public(X, y))."
                 )
@@ -334,7 +337,8 @@ class LinearModel(RegressionParameters, Model):
         theta = tuple(np.ravel(results.release.theta).tolist())
         facts = [*self._design_facts(plan.design), model_fact(private=results.release.private)]
         with current_ledger.charged_for(self):
-            return private_scores(plan.design, plan.loss, theta, settings, (X, y, given), self._declared(), facts)
+            rows = X, y, given
+            return private_scores(plan.design, plan.loss, theta, settings, rows, self._declared(), facts, scores)
 
     def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Linear predictors of new records on the user's scale: (n,), or (n, K) for K ≥ 3 classes.

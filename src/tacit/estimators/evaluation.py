@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy import special
 from sklearn import metrics
 
 from tacit.certificate.certificate import Certificate
@@ -18,20 +20,23 @@ from tacit.engine.table import Table
 from tacit.errors import SettingError
 from tacit.estimators.settings import TRIED_RECORDS, Declared, Settings
 from tacit.losses.loss import Loss
-from tacit.solvers.evaluation import plan_evaluation
+from tacit.solvers.evaluation import LOG_LOSS, R2, SQUARED, plan_evaluation
+from tacit.validate import between
 
 
 @dataclass(frozen=True)
 class Scores(Mapping[str, float]):
-    """Scores by name. `noise` is the standard deviation of what was added to each: 0 on public rows.
+    """Scores by name. Of private rows each has the deviation of its `noise`, and an `error`: noise and sampling.
 
-    Where n is private, it leaves out that of the number of records, by which a sum is divided.
+    The sampling error is of the rows as a sample of a population. Where n is private, errors leave out that of the
+    number of records, by which a sum is divided.
 
     `certificate` states what was paid for, `plan` how; None on public rows, where nothing was.
     """
 
     values_by_name: Mapping[str, float]
-    noise: float = 0.0
+    noise: Mapping[str, float] = field(default_factory=dict)
+    error: Mapping[str, float] = field(default_factory=dict)
     certificate: Certificate | None = None
     plan: Plan | None = None
 
@@ -44,9 +49,21 @@ class Scores(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self.values_by_name)
 
+    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
+        """Confidence interval of a score of private rows for its value in the population, within its range."""
+        if name not in self.error:
+            known = ", ".join(self.error) or "none: public rows have no standard errors"
+            raise SettingError(f"There is no interval of {name!r}; there are those of {known}.")
+        quantile = float(-special.ndtri((1 - between("level", level, 0, 1)) / 2))
+        low, high = (-math.inf, 1.0) if name == R2 else (0.0, math.inf if name in {SQUARED, LOG_LOSS} else 1.0)
+        half = quantile * self.error[name]
+        return max(self[name] - half, low), min(self[name] + half, high)
+
     def __repr__(self) -> str:
-        scores = ", ".join(f"{name} {value:.5g}" for name, value in self.items())
-        return f"{scores} (public rows)" if self.certificate is None else f"{scores} ± {self.noise:.2g} (noise added)"
+        if self.certificate is None:
+            return f"{', '.join(f'{name} {value:.5g}' for name, value in self.items())} (public rows)"
+        scores = ", ".join(f"{name} {value:.5g} ± {self.error[name]:.2g}" for name, value in self.items())
+        return f"{scores} (standard errors: noise and sampling)"
 
 
 def public_scores(response: Response, labels: Any, predicted: Any, *, chances: bool) -> Scores:
@@ -67,6 +84,8 @@ def public_scores(response: Response, labels: Any, predicted: Any, *, chances: b
         chosen = predicted.argmax(axis=1)
     wrong = float(np.mean(chosen != codes))
     scores = {"accuracy": 1.0 - wrong, "zero_one_loss": wrong}
+    if predicted.shape[1] == 2 and len(set(codes.tolist())) == 2:  # noqa: PLR2004 - two classes
+        scores["auc"] = float(metrics.roc_auc_score(codes, predicted[:, 1]))
     if chances:
         scores["log_loss"] = float(metrics.log_loss(codes, predicted, labels=range(len(classes))))
     return Scores(scores)
@@ -92,8 +111,9 @@ def private_scores(
     rows: tuple[Any, Any, Mapping[str, Any]],
     declared: Declared | None,
     facts: Sequence[PublicFact] = (),
+    scores: Sequence[str] | None = None,
 ) -> Scores:
-    """Pay for one noised sum over private rows: the 0–1 loss of two classes, or the squared error of numbers.
+    """Pay for noised sums over private rows; by default one: the 0–1 loss of two classes, the squared error of numbers.
 
     Rows are X, y and units with what is `declared` of them, or a table whose columns the design names.
 
@@ -109,10 +129,13 @@ def private_scores(
         declared.require(given)
     # A record counts once, whatever it weighed in the fit.
     design = replace(design, attached=replace(design.attached, weighting=None))
+    if not design.intercept:
+        # The constant tells a valid record from one of zeros.
+        design, theta = replace(design, intercept=True), (*theta, 0.0)
 
     def plan_for(records: int | None) -> Plan:
         number = TRIED_RECORDS[0] if records is None else records
-        return plan_evaluation(settings.public_facts(design, number, loss), theta).with_facts(*common)
+        return plan_evaluation(settings.public_facts(design, number, loss), theta, scores).with_facts(*common)
 
     common = list[PublicFact]()
     # Refused here, if at all: any number of records will do.
@@ -129,5 +152,7 @@ def private_scores(
             common += declared.facts(given)
         common += [*settings.facts(table, refusals.invalid_rows, units=grouped), *facts]
         release = table.fit(design, plan_for, refusals=refusals, seed=settings.seed)
-    values = dict(zip(release.plan.design.names, release.theta.tolist(), strict=True))
-    return Scores(values, release.decrements[0], Certificate.issue(release), release.plan)
+    names = release.plan.design.names
+    numbers = release.theta.tolist(), release.decrements[: len(names)], release.decrements[len(names) :]
+    values, noise, error = (dict(zip(names, own, strict=True)) for own in numbers)
+    return Scores(values, noise, error, Certificate.issue(release), release.plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -86,6 +86,7 @@ class Fit(ResultsMixin):
         delta: float | None = None,
         budget: Budget | None = None,
         invalid_rows: str | None = None,
+        scores: Sequence[str] | None = None,
     ) -> Scores:
         """Say how good the fit is: free on a public table, `tacit.public(table)`, by a paid sum on a private one.
 
@@ -94,7 +95,7 @@ class Fit(ResultsMixin):
         paid = epsilon is not None or delta is not None or budget is not None
         design, document = self.stored.design, self.certificate.parsed
         if isinstance(data, PublicRows):
-            if data.y is not None or paid:
+            if data.y is not None or paid or scores is not None:
                 raise SettingError(
                     "A public table holds its response and costs nothing: evaluate(tacit.public(table))."
                 )
@@ -108,7 +109,7 @@ class Fit(ResultsMixin):
         theta = prepared_start(self.stored.coefficients, design)
         loss, facts = loss_of(self.stored.family, design.response), [model_fact(private=self.certificate.private)]
         with pinned(active_ledger()):
-            return private_scores(design, loss, theta, settings, (data, None, {}), None, facts)
+            return private_scores(design, loss, theta, settings, (data, None, {}), None, facts, scores)
 
     @property
     def not_covered(self) -> tuple[str, ...]:

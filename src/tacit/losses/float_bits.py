@@ -58,3 +58,18 @@ def exp_negative(t: float) -> float:
     p = 1.0 + r * (1.0 + r * p)
     power = ((float_to_bits(shifted) - MAGIC_BITS) + 1023) << 52
     return float(p * bits_to_float(power))
+
+
+_ODD = 17
+"""Terms of the series; the next is below 3^-35 of the first."""
+
+
+@numba.njit(nogil=True, error_model="numpy", inline="always")
+def log_one_plus(e: float) -> float:
+    """Return log(1 + e) for 0 <= e <= 1: 2(s + s³/3 + s⁵/5 + …) with s = e / (2 + e), at most 1/3."""
+    s = e / (2.0 + e)
+    square = s * s
+    total = 0.0
+    for k in range(_ODD - 1, -1, -1):
+        total = total * square + 1.0 / (2 * k + 1)
+    return 2.0 * s * total

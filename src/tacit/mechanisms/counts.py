@@ -18,7 +18,7 @@ from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.kernel_compilation import compiled
 from tacit.losses.dispatch import shape_of, slopes
-from tacit.losses.float_bits import exp_negative
+from tacit.losses.float_bits import exp_negative, log_one_plus
 from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.person_kernels import mean_scores, person_size, square_scores
@@ -30,7 +30,7 @@ TILES_AT_ONCE = 32
 Ends = tuple[float, float, float, float, float]
 Ranges = tuple[Integers, Floats, Floats]
 """Columns, and the lower and upper ends within which they are counted."""
-SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE = range(6)
+SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE, FOURTH, CROSS, LOG_LOSS, SQUARED_LOG_LOSS = range(10)
 """`Measure` of residuals in their order, as the compiler takes them."""
 
 
@@ -67,6 +67,14 @@ def residual_share(margin: float, label: float, measure: int, numbers: Ends) -> 
         share = 0.5 + gap * (prediction - start) / (2.0 * cap)
     elif measure == SQUARE:
         share = share * share
+    elif measure == FOURTH:
+        share = (share * share) * (share * share)
+    elif measure == CROSS:
+        other = (label - start) / cap
+        share = (share * share) * (other * other)
+    elif measure >= LOG_LOSS:
+        share = (log_one_plus(exp_negative(-abs(prediction))) + max(prediction, 0.0) - label * prediction) / cap
+        share = share * share if measure == SQUARED_LOG_LOSS else share
     return min(share, 1.0) if share >= 0.0 else 0.0
 
 

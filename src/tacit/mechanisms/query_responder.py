@@ -22,6 +22,7 @@ from tacit.mechanisms import (
     newton_direction,
     objective_perturbation,
     output_perturbation,
+    score_histogram,
 )
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
@@ -38,6 +39,7 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.GradientNorm: counts.answer_counts,
     queries.BoundedSums: means.answer_means,
     queries.GroupSums: means.answer_means,
+    queries.ScoreHistogram: score_histogram.answer_score_histogram,
     queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
     queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
     queries.DampedDirection: newton_direction.answer_damped_direction,

@@ -17,14 +17,19 @@ from tacit.design.response import Absent, Binary, Classes, Continuous, Count
 from tacit.engine.prediction import design_rows
 from tacit.errors import SettingError
 from tacit.planning.assumptions import Assumptions
-from tacit.planning.moment_rows import rows_with_moments
+from tacit.planning.moment_rows import factors_of, rows_with_moments
 from tacit.planning.row_sums import Matrix, Vector
 
 LEAST_ROWS, ROWS_A_COLUMN, MOST_ENTRIES = 2000, 50, 4_000_000
 """Rows simulated: enough that their own curvature is near the population's, and few enough to be quick."""
+MORE_ROWS = 3
+"""So many times the rows where second moments are known: their rare levels must have rows."""
 SHORT, NUMBERS, CAUSE, RARER = 0.5, 0.5, 0.5, 2.0
 """Of short rows: below which part of the width their squared norm is, which part of it numbers have, the correlation
 by a common cause, and the power by which levels grow rarer. Chosen on four public tables (benchmarks forecasts)."""
+ALIKE, RARE, PURE_MARGIN = 0.002, 0.0005, 12.0
+"""Share of the rarer label in a level below which its labels are taken to be all alike, their log odds then, and the
+share of the records below which a level does not matter."""
 RIDGE, STRONGEST = 1e-4, 15.0
 """Of the direction of least squares, over the variances; the largest deviation of a linear predictor."""
 
@@ -54,7 +59,7 @@ class Surrogate:
             raise SettingError("Forecasts are for models with a response; the noise of a mean is in its plan.")
         count = _count(design)
         if moments is not None:
-            rows = _with_moments(design, moments, count, generator)
+            rows = _with_moments(design, moments, MORE_ROWS * count, generator)
             return cls(design, rows, _responses_of_moments(design, rows, moments, generator))
         if _is_short(design):
             rows = _prepared(design, _indicator_rows(design, known, count, generator))
@@ -215,7 +220,26 @@ def _responses_of_moments(design: Design, rows: Matrix, moments: Matrix, generat
         return np.asarray(np.minimum(generator.poisson(level * rates / rates.mean()), own.upper), float)
     share = float(np.clip(level, 1e-6, 1 - 1e-6))
     scale = _strength(lambda margin: special.expit(margin + _shift(margin, share)), line, strength)
-    return _labels(scale * line, share, generator)
+    margins = scale * line + _shift(scale * line, share)
+    level_shares = moments[1:-1, -1] / total / np.maximum(mean, 1e-12)
+    margins = _pure_levels(design, rows, margins, level_shares, mean, factors_of(mean, covariance))
+    return np.asarray(generator.random(len(margins)) < special.expit(margins), float)
+
+
+def _pure_levels(
+    design: Design, rows: Matrix, margins: Vector, level_shares: Vector, mean: Vector, factors: list[list[int]]
+) -> Vector:
+    """Log odds in which levels whose labels are all alike, by the moments, have labels that are all alike.
+
+    One line cannot have such levels, and a private fit loses most there: its coefficients would have to be infinite.
+    """
+    margins = margins.copy()
+    for place in itertools.chain.from_iterable(factors):
+        share, column = level_shares[place], design.columns[place]
+        if min(share, 1 - share) < ALIKE and mean[place] >= RARE:
+            inside = rows[:, place] * column.scale + column.center > 0.5
+            margins[inside] += PURE_MARGIN if share > 0.5 else -PURE_MARGIN
+    return margins
 
 
 def _strength(mean: Callable[[Vector], Vector], line: Vector, covariance: float) -> float:

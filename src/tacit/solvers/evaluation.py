@@ -1,89 +1,246 @@
-"""Evaluations: how wrong a released model is on private records, by one noised sum.
+"""Evaluations: how good a released model is on private records, by a few noised sums. The model is public by then.
 
-For two labels it is the number of wrong ones (the 0–1 loss), a count that one record changes by at most one. For
-numbers it is the sum of squared errors, each at most the square of the public range. The model is public by then.
+Two labels: the number of wrong ones, the log loss, and a histogram of linear predictors by label, of which the area
+under the ROC curve and the calibration are functions. Numbers: sums of squared errors, each at most the square of the
+public range. Where a standard error needs second moments of a loss, they are asked for with a part of the budget.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.contract.plan import Plan, Purpose, Solution, Step
-from tacit.contract.query import Gate, Measure, QueryKind, ResidualSize
+from tacit.contract.query import Gate, Measure, QueryKind, ResidualSize, ScoreHistogram
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Binary, Continuous
 from tacit.errors import SettingError
+from tacit.losses.loss import Code
 from tacit.solvers.counting import with_counting
+from tacit.solvers.score_statistics import Scored, area_under_curve, calibration
 from tacit.solvers.solver import PublicFacts, assembled, priced
 
-WRONG, SQUARED = "zero_one_loss", "mean_squared_error"
+WRONG, ACCURACY, AUC, LOG_LOSS, CALIBRATION = "zero_one_loss", "accuracy", "auc", "log_loss", "calibration"
+SQUARED, R2 = "mean_squared_error", "r2"
+OF_LABELS, OF_NUMBERS = (WRONG, ACCURACY, AUC, LOG_LOSS, CALIBRATION), (SQUARED, R2)
 RESOLVED = 60
 """Coefficients are scaled so that the largest is near 2^60: no margin but 0 is then taken for 0."""
 ROUNDED = 2.0**-53
+LARGEST_ODDS, BINS, GROUPS = 6.0, 48, 8
+"""Log odds are kept within ±6, probabilities within 0.0025 and 0.9975, where log losses are summed. Histograms have
+intervals of 1/4, so that ties move the area by less than 0.001, and calibration has eight groups of six of them."""
+_TENTH = Fraction(1, 10)
+SHARES: Mapping[str, Mapping[Purpose, Fraction]] = {
+    WRONG: {Purpose.WRONG_LABELS: Fraction(1)},
+    LOG_LOSS: {Purpose.LOG_LOSS: 8 * _TENTH, Purpose.LOSS_SPREAD: 2 * _TENTH},
+    AUC: {Purpose.SCORES: Fraction(1)},
+    SQUARED: {Purpose.SQUARED_RESIDUALS: 8 * _TENTH, Purpose.LOSS_SPREAD: 2 * _TENTH},
+    R2: {
+        Purpose.RESPONSE_MEAN: _TENTH,
+        Purpose.SQUARED_RESIDUALS: 6 * _TENTH,
+        Purpose.LOSS_SPREAD: 3 * _TENTH,
+    },
+}
+"""What a score asks for, and the parts of its budget. A search asks for the first alone."""
+TIMES = {Purpose.SQUARED_RESIDUALS: {R2: 2}, Purpose.LOSS_SPREAD: {R2: 3}}
+"""Sums of one purpose, where a score asks for more than one."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The mean loss of prepared coefficients; `low` and `high` are the ends of a number, None for two labels."""
+    """Scores of prepared coefficients; `ends` are those of a number, None for two labels, `scale` its unit."""
 
     theta: tuple[float, ...]
+    scores: tuple[str, ...]
     ends: tuple[float, float] | None = None
     scale: float = 1.0
+    spread: bool = True
+    """Whether the spread of squared errors is asked for; else it is the largest that their range allows."""
     name: str = "evaluation"
     intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
-        """Ask for the one sum; the answer is the mean loss, kept within its range, and its noise."""
+        """Ask for the sums of every score; the answer are the scores, and their noises and standard errors."""
+        found = [scored for name in asked_once(self.scores) for scored in self._score(name, gate, plan.count)]
+        by_name = {scored.name: scored for scored in found}
+        if ACCURACY in self.scores:
+            wrong = by_name[WRONG]
+            by_name[ACCURACY] = replace(wrong, name=ACCURACY, value=1.0 - wrong.value)
+        kept = [by_name[name] for name in names_of(self.scores)]
+        return Solution(
+            np.array([scored.value for scored in kept]),
+            decrements=(*(scored.noise for scored in kept), *(scored.error for scored in kept)),
+        )
+
+    def _score(self, name: str, gate: Gate, n: float) -> list[Scored]:
+        if name == AUC:
+            return self._histogram(gate)
+        return [{WRONG: self._wrong, LOG_LOSS: self._log_loss, SQUARED: self._squared, R2: self._r2}[name](gate, n)]
+
+    def _wrong(self, gate: Gate, n: float) -> Scored:
+        """The share of wrong labels."""
         theta = np.array(self.theta)
+        largest = float(np.abs(theta).max(initial=0.0))
+        exponent = RESOLVED - math.frexp(largest)[1] if largest > 0.0 else 0
+        # 1/2 above a margin of 0: labels less predictions are 0 or in [1/2, 1) where they are right.
+        right = ResidualSize(
+            np.ldexp(theta, exponent), 1.0 - ROUNDED, None, 0.0, 0.5, Measure.WITHIN, start=-(ROUNDED**2)
+        )
+        answer = gate.ask(right)
+        share = min(max(1.0 - float(answer.value[0]) / n, 0.0), 1.0)
+        # Two more records of each kind: a share of 0 is not certain.
+        pulled = (share * n + 2) / (n + 4)
+        return Scored.of(WRONG, share, answer.noise_scale / n, pulled * (1 - pulled) / n)
+
+    def _log_loss(self, gate: Gate, n: float) -> Scored:
+        """The mean log loss of log odds within ±6."""
+        theta, cap = np.array(self.theta), math.log1p(math.exp(LARGEST_ODDS))
+
+        def mean(measure: Measure) -> tuple[float, float]:
+            query = ResidualSize(theta, cap, None, -LARGEST_ODDS, LARGEST_ODDS, measure)
+            answer = gate.ask(query)
+            return float(answer.value[0]) / n, answer.noise_scale / n
+
+        (share, noise), square = mean(Measure.LOG_LOSS), mean(Measure.SQUARED_LOG_LOSS)
+        return Scored.of(LOG_LOSS, cap * share, cap * noise, cap**2 * variance(share, square) / n, (0.0, cap))
+
+    def _histogram(self, gate: Gate) -> list[Scored]:
+        """The area under the curve and the shares of labels, of one histogram."""
+        answer = gate.ask(ScoreHistogram(np.array(self.theta), edges()))
+        found = [area_under_curve(answer.value, answer.noise_scale)]
+        return found + calibration(answer.value, edges(), answer.noise_scale, GROUPS)
+
+    def _squared(self, gate: Gate, n: float) -> Scored:
+        """The mean squared error."""
+        unit = (self.scale * self._range) ** 2
+        share, noise = self._residuals(gate, n, Measure.SQUARE)
+        square = self._residuals(gate, n, Measure.FOURTH) if self.spread else None
+        return Scored.of(SQUARED, unit * share, unit * noise, unit**2 * variance(share, square) / n, (0.0, unit))
+
+    def _r2(self, gate: Gate, n: float) -> Scored:
+        """1 - A / B with A the mean squared residual and B the variance of the response, in units of the range.
+
+        The sampling variance is that of e² - (A/B)·(y - mean)², over n B².
+        """
+        low = self._ends[0]
+        level = low + self._range * self._residuals(gate, n, Measure.SHARE, about=0.0, start=low)[0]
+        level = min(max(level, low), self._ends[1])
+        A, noise_a = self._residuals(gate, n, Measure.SQUARE)
+        B, noise_b = self._residuals(gate, n, Measure.SQUARE, about=level)
+        fourth, unsure = self._residuals(gate, n, Measure.FOURTH)
+        spread, _ = self._residuals(gate, n, Measure.FOURTH, about=level)
+        cross, _ = self._residuals(gate, n, Measure.CROSS, start=level)
+        B = max(B, 2 * noise_b, 1e-12)
+        ratio = max(A / B, 0.0)
+        sampling = fourth - A**2 + ratio**2 * (spread - B**2) - 2 * ratio * (cross - A * B)
+        sampling = max(sampling, 0.0) + unsure * math.hypot(1.0, 2 * ratio, ratio**2)
+        noise = math.hypot(noise_a, ratio * noise_b) / B
+        return Scored.of(R2, 1.0 - ratio, noise, sampling / (n * B**2), (-math.inf, 1.0))
+
+    def _residuals(
+        self, gate: Gate, n: float, measure: Measure, about: float | None = None, start: float = 0.0
+    ) -> tuple[float, float]:
+        """Mean of a measure of y less the prediction, or less a public number, and its noise."""
+        theta, ends = np.array(self.theta), self._ends
+        if about is not None:
+            theta, ends = np.zeros_like(theta), (about, about)
+        answer = gate.ask(ResidualSize(theta, self._range, None, *ends, measure, start=start))
+        return float(answer.value[0]) / n, answer.noise_scale / n
+
+    @property
+    def _ends(self) -> tuple[float, float]:
         if self.ends is None:
-            largest = float(np.abs(theta).max(initial=0.0))
-            exponent = RESOLVED - math.frexp(largest)[1] if largest > 0.0 else 0
-            # 1/2 above a margin of 0: labels less predictions are 0 or in [1/2, 1) where they are right.
-            right = ResidualSize(
-                np.ldexp(theta, exponent), 1.0 - ROUNDED, None, 0.0, 0.5, Measure.WITHIN, start=-(ROUNDED**2)
-            )
-            answer, most = gate.ask(right), 1.0
-            share = 1.0 - float(answer.value[0]) / plan.count
-        else:
-            low, high = self.ends
-            answer = gate.ask(ResidualSize(theta, high - low, None, low, high, Measure.SQUARE))
-            most = (self.scale * (high - low)) ** 2
-            share = float(answer.value[0]) / plan.count
-        noise = answer.noise_scale / plan.count * most
-        return Solution(np.array([min(max(share, 0.0), 1.0) * most]), decrements=(noise,))
+            raise SettingError("Labels have no ends.")
+        return self.ends
+
+    @property
+    def _range(self) -> float:
+        return self._ends[1] - self._ends[0]
 
 
-def plan_evaluation(facts: PublicFacts, theta: tuple[float, ...]) -> Plan:
-    """Price one evaluation of prepared coefficients; its release is the loss alone, in a design of its own.
+def variance(mean: float, square: tuple[float, float] | None) -> float:
+    """Variance of a loss within 0 and 1, by its mean square and the noise of that: one deviation is added to it.
 
-    Guarantee: the sum costs at most the budget, the count of the records included where n is private.
+    It is at most m(1 - m) (Bhatia and Davis 2000), which is taken where no mean square was asked for.
     """
+    kept = min(max(mean, 0.0), 1.0)
+    if square is None:
+        return kept * (1.0 - kept)
+    return min(max(square[0] - kept**2, 0.0) + square[1], kept * (1.0 - kept))
+
+
+def edges() -> NDArray[np.float64]:
+    """Ends of the intervals of log odds; beyond the outer ones there is one more on each side."""
+    return np.linspace(-LARGEST_ODDS, LARGEST_ODDS, BINS + 1)[1:-1]
+
+
+def asked_once(scores: Sequence[str]) -> list[str]:
+    """Scores that are paid for, in order: accuracy is one less the wrong labels, calibration is of the histogram."""
+    same = {ACCURACY: WRONG, CALIBRATION: AUC}
+    return list(dict.fromkeys(same.get(name, name) for name in scores))
+
+
+def names_of(scores: Sequence[str]) -> list[str]:
+    """Names of what is released."""
+    groups = [scored.name for scored in calibration(np.ones((2, BINS)), edges(), 0.0, GROUPS)]
+    return [name for score in scores for name in (groups if score == CALIBRATION else [score])]
+
+
+def require_scores(facts: PublicFacts, scores: Sequence[str] | None) -> tuple[str, ...]:
+    """The scores asked for, by default the one that a search goes by; refuse what this response does not have."""
     response = facts.design.response
     if isinstance(response, Binary):
-        solver, name, purpose = Evaluation(theta), WRONG, Purpose.WRONG_LABELS
+        known = OF_LABELS if facts.loss.code is Code.LOGISTIC else (WRONG, ACCURACY, AUC)
     elif isinstance(response, Continuous) and not response.is_open:
-        ends = tuple((end - response.center) / response.scale for end in (response.lower, response.upper))
-        solver = Evaluation(theta, (ends[0], ends[1]), response.scale)
-        name, purpose = SQUARED, Purpose.SQUARED_RESIDUALS
+        known = OF_NUMBERS
     else:
         raise SettingError(
             "Evaluations on private rows are for two classes and for numbers with declared bounds. Others are free on "
             "public rows: evaluate(tacit.public(X, y))."
         )
+    chosen = known[:1] if scores is None else ((scores,) if isinstance(scores, str) else tuple(scores))
+    unknown = [name for name in chosen if name not in known]
+    if unknown or not chosen or len(set(chosen)) < len(chosen):
+        raise SettingError(f"scores are one or more of {', '.join(known)}, each once; got {', '.join(map(str, chosen))}.")
+    return chosen
+
+
+def plan_evaluation(facts: PublicFacts, theta: tuple[float, ...], scores: Sequence[str] | None = None) -> Plan:
+    """Price an evaluation of prepared coefficients; its release are the scores alone, in a design of their own.
+
+    Guarantee: the sums cost at most the budget, the count of the records included where n is private.
+    """
+    chosen, response = require_scores(facts, scores), facts.design.response
+    solver = Evaluation(theta, chosen, spread=scores is not None)
+    if isinstance(response, Continuous):
+        low, high = ((end - response.center) / response.scale for end in (response.lower, response.upper))
+        solver = replace(solver, ends=(low, high), scale=response.scale)
+    wanted = [
+        (purpose, part, TIMES.get(purpose, {}).get(name, 1))
+        for name in asked_once(chosen)
+        for purpose, part in (SHARES[name].items() if solver.spread else [(next(iter(SHARES[name])), Fraction(1))])
+    ]
+    each = Fraction(1, len(asked_once(chosen)))
+
+    def kind(purpose: Purpose) -> QueryKind:
+        return QueryKind.GROUP_MEANS if purpose is Purpose.SCORES else QueryKind.COUNTS
 
     def rest(allowed: Fraction) -> Plan:
-        return assembled(facts, solver, (priced(facts, QueryKind.COUNTS, allowed, 1, purpose),))
+        steps = [priced(facts, kind(it), allowed * each * part, times, it) for it, part, times in wanted]
+        return assembled(facts, solver, steps)
 
     if facts.budget.is_infinite:
-        plan = assembled(facts, solver, (Step(QueryKind.COUNTS, None, 1, purpose),))
+        plan = assembled(facts, solver, [Step(kind(it), None, times, it) for it, _, times in wanted])
         plan = replace(plan, counting=bool(facts.counts))
     else:
         plan = with_counting(facts, mu_squared_of(facts.budget), rest)
-    return replace(plan, design=Design((Column(name, (), 0.0, math.inf, 0.0, 1.0),), Absent(), 1.0, intercept=False))
+    columns = tuple(Column(name, (), -math.inf, math.inf, 0.0, 1.0) for name in names_of(chosen))
+    return replace(plan, design=Design(columns, Absent(), math.sqrt(len(columns)), intercept=False))
