@@ -84,7 +84,7 @@ def public_scores(response: Response, labels: Any, predicted: Any, *, chances: b
         chosen = predicted.argmax(axis=1)
     wrong = float(np.mean(chosen != codes))
     scores = {"accuracy": 1.0 - wrong, "zero_one_loss": wrong}
-    if predicted.shape[1] == 2 and len(set(codes.tolist())) == 2:  # noqa: PLR2004 - two classes
+    if predicted.shape[1] == 2 and len(set(codes.tolist())) == 2:
         scores["auc"] = float(metrics.roc_auc_score(codes, predicted[:, 1]))
     if chances:
         scores["log_loss"] = float(metrics.log_loss(codes, predicted, labels=range(len(classes))))
@@ -142,7 +142,7 @@ def private_scores(
     plan_for(None)
     refusals = Refusals.settle(settings.invalid_rows, label="evaluation")
     with refusals.logged():
-        opened = Table(*rows[:2], attached=given, fewest=settings.fewest)
+        opened = Table(*rows[:2], attached=given, fewest=settings.fewest, grouped=grouped)
     with opened as table:
         if declared is not None:
             if table.names != tuple(column.name for column in design.inputs or design.columns):
