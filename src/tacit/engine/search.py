@@ -35,7 +35,7 @@ class SearchTable:
     """
 
     def __init__(self, X: Any, y: Any, attached: Mapping[str, Any], *, unit: str | None, fewest: int) -> None:
-        source = open_source(X, y, attached=attached, fewest=fewest, grouped=unit is not None)
+        source = open_source(X, y, attached=attached, fewest=fewest, counted=unit is None)
         table = source.table if isinstance(source, AttachedSource) else source
         self.names: tuple[str, ...] = source.names
         # Of a part of a list, another width might be that of most records.

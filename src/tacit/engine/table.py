@@ -58,7 +58,7 @@ class Table:
     ) -> None:
         self._data, self._fewest, self._progress = data, fewest, progress
         self._fewest_records = 0 if grouped else fewest
-        self._source = open_source(data, response, attached=attached, fewest=fewest, grouped=grouped)
+        self._source = open_source(data, response, attached=attached, fewest=fewest, counted=not grouped)
         self.names: tuple[str, ...] = self._source.names
         self.response: str | None = self._source.response
         self.attached: Mapping[str, str] = attached_names(self._source)

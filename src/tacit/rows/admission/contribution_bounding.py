@@ -100,10 +100,9 @@ def number_persons(source: Source, column: str) -> tuple[Integers, int]:
     on their two labels alone, and no label can raise.
     """
     known: dict[Form, int] = {}
-    parts = [np.empty(0, np.int64)]
-    for batch in source.batches(BLOCK_ROWS, numeric=(), labels=(column,)):
-        parts.append(person_numbers(known, label_forms(batch.labels(column))))
-    return np.concatenate(parts), len(known)
+    batches = source.batches(BLOCK_ROWS, numeric=(), labels=(column,))
+    numbers = [person_numbers(known, label_forms(batch.labels(column))) for batch in batches]
+    return np.concatenate([np.empty(0, np.int64), *numbers]), len(known)
 
 
 def person_numbers(known: dict[Form, int], forms: Sequence[Form]) -> Integers:

@@ -30,7 +30,7 @@ def open_source(
     *,
     attached: Mapping[str, Any] | None = None,
     fewest: int = 2,
-    grouped: bool = False,
+    counted: bool = True,
 ) -> Source:
     """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or of one file or several.
 
@@ -41,12 +41,12 @@ def open_source(
     Guarantee: fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal lengths and
     matrices of dates are refused, with a message that holds no value. Where `fewest` is 0, a table without records is
     one like any other. A list of records is then refused whatever it holds, since an empty one would have no columns.
-    Where records are `grouped` by unit, `fewest` is of units: none is refused for its number of records.
+    Where they are not `counted`, no number of records is refused: units are counted later, or nothing is fitted.
     """
     if fewest == 0 and files_of(data) is None and arrays.is_sequence(data):
         why = "without any it would have no columns. Give an array of shape (records, columns), or a table."
         raise DataError(f"Where the number of records is private, a list of records is not read: {why}")
-    fewest = 0 if grouped else fewest
+    fewest = fewest if counted else 0
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
     table: Source
