@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.certificate.certificate import FORMAT, INFINITE, SEEDED, Certificate
+from tacit.certificate.certificate import FORMAT, INFINITE, Certificate
+from tacit.certificate.stated_parts import SEEDED
 from tacit.contract.plan import Penalty, Plan, PublicFact, Purpose, Step
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release

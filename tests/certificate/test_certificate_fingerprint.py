@@ -3,7 +3,8 @@
 import hashlib
 from typing import Any
 
-from tacit.certificate.certificate import fingerprint_of, first_fingerprint_of
+from tacit.certificate.certificate import first_fingerprint_of
+from tacit.certificate.stated_parts import fingerprint_of
 from tacit.documents.canonical_json import canonical
 
 PARTS: dict[str, Any] = {"terms": [{"name": "a", "coef": 1.0}], "design": {"intercept": True}}

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.certificate.certificate import Certificate, fingerprint_of
+from tacit.certificate.certificate import Certificate
 from tacit.certificate.fit_file import FORMAT, StoredFit, Term, read_certificate
+from tacit.certificate.stated_parts import fingerprint_of
 from tacit.contract.plan import Penalty, Plan, Purpose, Step
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release

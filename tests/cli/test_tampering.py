@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tacit.certificate.certificate import fingerprint_of
+from tacit.certificate.stated_parts import fingerprint_of
 from tacit.cli.app import verify
 from tacit.cli.output import Screen
 from tacit.documents.canonical_json import canonical, digest_of

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tacit.contract.selection_query import CandidateChoice, LossDifference, PosteriorDraw, StatisticChoice, VertexChoice
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
 

@@ -11,7 +11,8 @@ from scipy import stats
 
 from tacit.contract.holdout_price import HoldoutPrice
 from tacit.contract.query import BoundedSums
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.errors import PlanViolation, SettingError
 from tacit.mechanisms import reusable_holdout
 from tacit.mechanisms.reusable_holdout import HoldoutComparisons

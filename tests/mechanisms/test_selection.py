@@ -10,7 +10,8 @@ from scipy import stats
 from tacit.contract.query import QueryKind
 from tacit.contract.selection_query import CandidateChoice, SelectionLaw, StatisticChoice
 from tacit.contract.sensitivity import Price, SelectionPrice, score_range, selection_price
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
 from tacit.losses.loss import Loss

@@ -15,7 +15,8 @@ from tacit.audit.bounds import Floats
 from tacit.audit.single_answers import WIDTH, prepared_table
 from tacit.contract.holdout_price import holdout_price
 from tacit.contract.query import BoundedSums
-from tacit.design.expression import Cell, Interval, Statistic
+from tacit.design.expression import Statistic
+from tacit.design.expression_tree import Cell, Interval
 from tacit.mechanisms.means import integer_sums
 from tacit.mechanisms.reusable_holdout import HoldoutComparisons
 from tacit.privacy.relation import Relation

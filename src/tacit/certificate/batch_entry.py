@@ -29,7 +29,7 @@ def read_batch_price(entry: Mapping[str, Any], place: str) -> BatchPrice:
     known = stated["sampling"] in list(Sampling)
     require(known, f"{place}: sensitivity.sampling is not one of {', '.join(Sampling)}")
     for name in ("bound", "sample", "population"):
-        require(_is_count(stated[name]), f"{place}: sensitivity.{name} is not a whole number")
+        require(_is_count(stated[name]), f"{place}: sensitivity.{name} is not a whole number above 0")
     try:
         batches = Batches(Sampling(stated["sampling"]), int(stated["sample"]), int(stated["population"]))
     except SettingError as error:
@@ -38,4 +38,4 @@ def read_batch_price(entry: Mapping[str, Any], place: str) -> BatchPrice:
 
 
 def _is_count(text: str) -> bool:
-    return len(text) <= _LONGEST and text.isascii() and text.isdigit() and str(int(text)) == text
+    return len(text) <= _LONGEST and text.isascii() and text.isdigit() and str(int(text)) == text != "0"

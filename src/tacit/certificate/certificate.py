@@ -23,6 +23,15 @@ from tacit.certificate.batch_entry import read_batch_price, stated_batches
 from tacit.certificate.block_entry import read_block_price, stated_block_price
 from tacit.certificate.selection_entry import read_selection_price, stated_selection
 from tacit.certificate.stated_model import StatedModel
+from tacit.certificate.stated_parts import (
+    LARGEST_COUNT,
+    SEEDED,
+    fingerprint_of,
+    require_agreement,
+    require_count,
+    require_released,
+    which_records,
+)
 from tacit.contract.batches import BatchPrice
 from tacit.contract.block_price import BlockPrice, DepthPrice
 from tacit.contract.plan import Plan, Step, premise_of
@@ -47,7 +56,7 @@ from tacit.contract.sensitivity import (
 )
 from tacit.documents.canonical_json import FieldTypes, canonical, fields_of, plain, require, require_fields
 from tacit.documents.signature import TOLERANCE, Document, require_total
-from tacit.errors import BudgetError
+from tacit.errors import BudgetError, SettingError
 from tacit.privacy import event_json as events
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event import Composed, Event, Repeated
@@ -56,13 +65,10 @@ from tacit.privacy.relation import Relation
 FORMAT = "tacit-certificate/2"
 FIRST = "tacit-certificate/1"  # The format of 0.1.0: `released` is over the terms alone.
 INFINITE = "epsilon is infinite"
-SEEDED = "noise from a fixed seed"
 ROUNDING = 5e-10  # Added to a total that rests on Fourier transforms: another machine may round them otherwise.
 
 _NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": "inf", "mu_squared": "inf"}
 _VERSIONED = ("tacit", "python", "numpy", "numba")
-_MOST_PARTS = 64
-_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 MOST_PERTURBED = 8  # Entries of such a kind in one certificate: a fit has one or two, and each is costly to price.
 NAMES = {QueryKind.MINIMUM: "perturbed minima", QueryKind.BATCH_GRADIENT: "sums over batches"}
@@ -79,8 +85,6 @@ _INNER: Mapping[str, FieldTypes] = {
     "budget": dict.fromkeys(("epsilon", "delta", "mu", "rho"), (float, str, type(None))),
     "versions": dict.fromkeys(_VERSIONED, (str,)),
 }
-LARGEST_COUNT = 2**63
-
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,30}", re.ASCII)
 _RATIO = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?", re.ASCII)
 _PRICE = (fields_of("bound:str squared:str"), fields_of("law:str bits:int variance:str"))
@@ -119,11 +123,7 @@ class Certificate(Document):
     def _require(self, document: Mapping[str, Any]) -> None:
         if document["format"] != FIRST:
             require_fields(document["released"], _RELEASED, "released")
-            covers, digest = document["released"]["covers"], document["released"]["sha256"]
-            names = all(isinstance(name, str) and name.isidentifier() for name in covers)
-            listed = names and 0 < len(covers) <= _MOST_PARTS and covers == sorted(set(covers))
-            require(listed, "released.covers is not a sorted list of names")
-            require(_SHA256.fullmatch(digest), "released.sha256 is not 64 lower-case hexadecimal digits")
+            require_released(document["released"])
         for number, fact in enumerate(document["public"], start=1):
             require_fields(fact, _FACT, f"public fact {number}")
         for number, entry in enumerate(document["events"], start=1):
@@ -143,8 +143,13 @@ class Certificate(Document):
         """State what a release guarantees, for the `covered` parts of a stored fit, by name.
 
         By default the terms (`estimates`, or the coefficients alone) and the design, a custom map by its declaration.
+        The winner of a search is refused: its own events are not all that it cost.
         """
         plan = release.plan
+        if plan.whole is not None:
+            raise SettingError(
+                f"This release is a part of a {plan.whole.name}, whose certificate alone states its price."
+            )
         why = INFINITE if not plan.private else SEEDED if release.reproducible else None
         if covered is None:
             rows = release.estimates() if estimates is None else estimates
@@ -164,7 +169,7 @@ class Certificate(Document):
                 "public": [
                     {"name": fact.name, "value": plain(fact.value), "source": fact.source} for fact in plan.facts
                 ],
-                "records": {"which": _which(plan.relation), "value": int(plan.records)},
+                "records": {"which": which_records(plan.relation), "value": int(plan.records)},
                 "events": [entry_of(step, plan.relation) for step in plan.steps],
                 "total": _total(plan) if release.private else _NOTHING,
                 "budget": {name: plain(getattr(plan.budget, name)) for name in _INNER["budget"]},
@@ -184,21 +189,14 @@ class Certificate(Document):
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
         relation = Relation.parse(document["relation"])
-        which, records = document["records"]["which"], document["records"]["value"]
-        counted = which == _which(relation) and 0 <= records < LARGEST_COUNT
-        require(counted, f"records is not a number of records under {relation}")
+        require_count(document["records"], relation)
         budget = Budget(**{name: _number(name, value) for name, value in document["budget"].items()})
         stated = StatedModel.of(document)
         found = [
             read_entry(entry, relation, stated, f"event {n}") for n, entry in enumerate(document["events"], start=1)
         ]
-        reasons = (INFINITE,) if budget.is_infinite else (None, SEEDED)
-        why = document["why_not_private"]
-        agree = why in reasons and document["private"] == (why is None)
-        require(agree, "private, why_not_private and the budget contradict each other")
+        require_agreement(document, (INFINITE,) if budget.is_infinite else (None, SEEDED), _NOTHING)
         if not document["private"]:
-            nothing = canonical(document["total"]) == canonical(_NOTHING)
-            require(nothing, "total states a guarantee although private is false")
             return Guarantee(relation, document["unit"], math.inf, 1.0, None)
         priced = [event for event in found if event is not None]
         require(len(priced) == len(found), "private is true, but an answer without noise is among the events")
@@ -307,6 +305,8 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPri
 
     def price_of(bound: str, bits: str) -> Price:
         require(_DIGITS.fullmatch(sensitivity[bound]), f"{place}: sensitivity.{bound} is not a whole number")
+        # An answer that is noise alone has none; the drift of a loss may be 0.
+        require(bound == "drift" or sensitivity[bound] != "0", f"{place}: sensitivity.{bound} is 0")
         require(0 <= noise[bits] <= LARGEST_BITS, f"{place}: noise.{bits} is not from 0 to {LARGEST_BITS}")
         return Price(int(sensitivity[bound]), noise[bits])
 
@@ -345,19 +345,10 @@ def version_of(name: str) -> str:
         return "unknown"
 
 
-def fingerprint_of(covered: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names of the covered parts of a fit and the SHA-256 of their canonical JSON."""
-    return {"covers": sorted(covered), "sha256": hashlib.sha256(canonical(covered).encode("ascii")).hexdigest()}
-
-
 def first_fingerprint_of(estimates: Sequence[Sequence[Any]]) -> str:
     """Return the fingerprint of 0.1.0: of (name, coef, std_err, lower, upper) of each term."""
     text = json.dumps(plain(estimates), ensure_ascii=True, allow_nan=False)
     return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _which(relation: Relation) -> str:
-    return "n" if relation.n_is_public else "n_at_least"
 
 
 def _total(plan: Plan) -> dict[str, Any]:

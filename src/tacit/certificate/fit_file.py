@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate import certificate as certificates
-from tacit.certificate.certificate import Certificate, fingerprint_of, first_fingerprint_of
+from tacit.certificate.certificate import Certificate, first_fingerprint_of
 from tacit.certificate.stated_model import require_family
+from tacit.certificate.stated_parts import fingerprint_of
 from tacit.certificate.stored_inference import StoredInference
 from tacit.contract.release import Release
 from tacit.design.design import Design

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from tacit.accounting.composition import compose
-from tacit.certificate.certificate import ROUNDING, fingerprint_of, version_of
+from tacit.certificate.certificate import ROUNDING, version_of
+from tacit.certificate.stated_parts import SEEDED, fingerprint_of, require_agreement, require_count, require_released
 from tacit.contract.holdout_price import HoldoutPrice
 from tacit.contract.plan import PublicFact, premise_of
 from tacit.contract.sensitivity import LARGEST_BITS
@@ -18,13 +19,13 @@ from tacit.privacy.event_json import to_json
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-holdout-certificate/1"
-SEEDED = "noise from a fixed seed"
 MOST_RELEASES = 10_000
 _LAYOUT = fields_of(
     "format:str private:bool why_not_private:str|None total:dict relation:str unit:str records:dict budget:dict "
     "releases:int sensitivity:dict noise:dict events:list released:dict public:list versions:dict digest:str "
     "signature:dict|None"
 )
+_NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": None, "mu_squared": None}
 _VERSIONED = ("tacit", "python", "numpy", "numba")
 _BOUND = re.compile(r"[1-9][0-9]{0,30}", re.ASCII)
 _FACT = fields_of("name:str value:object source:str")
@@ -51,6 +52,7 @@ class HoldoutCertificate(Document):
     most_events: ClassVar[int] = 100
 
     def _require(self, document: Mapping[str, Any]) -> None:
+        require_released(document["released"])
         for number, fact in enumerate(document["public"], start=1):
             require_fields(fact, _FACT, f"public fact {number}")
         require(_BOUND.fullmatch(document["sensitivity"]["bound"]), "sensitivity.bound is no whole number")
@@ -72,16 +74,16 @@ class HoldoutCertificate(Document):
     ) -> HoldoutCertificate:
         """State what a holdout guarantees whose `answers` have left."""
         events = price.events(relation)
-        total: dict[str, Any] = {"epsilon": "inf", "delta": 1.0}
+        total: dict[str, Any] = dict(_NOTHING)
         if not seeded:
             epsilon = compose(events, relation).epsilon(budget.delta or 0.0)
-            total = {"epsilon": epsilon * (1.0 if budget.is_pure else 1.0 + ROUNDING), "delta": budget.delta}
+            total |= {"epsilon": epsilon * (1.0 if budget.is_pure else 1.0 + ROUNDING), "delta": budget.delta}
         return cls.made(
             {
                 "format": FORMAT,
                 "private": not seeded,
                 "why_not_private": SEEDED if seeded else None,
-                "total": {**total, "mu": None, "mu_squared": None},
+                "total": total,
                 "relation": str(relation),
                 "unit": unit,
                 "records": {"which": "n", "value": records},
@@ -108,8 +110,9 @@ class HoldoutCertificate(Document):
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
         relation = Relation.parse(document["relation"])
-        require(document["private"] == (document["why_not_private"] is None), "private and its reason contradict")
         require(relation.n_is_public, "a holdout needs a public number of records")
+        require_count(document["records"], relation)
+        require_agreement(document, (None, SEEDED), _NOTHING)
         price = HoldoutPrice(int(document["sensitivity"]["bound"]), document["noise"]["bits"], document["releases"])
         events = price.events(relation)
         require(document["events"] == [to_json(event) for event in events], "the events are not those of this price")

@@ -8,8 +8,17 @@ from typing import Any, ClassVar
 
 from tacit.accounting.best_of_runs import SearchEvents
 from tacit.accounting.composition import compose, count_events, total_mu_squared, total_pure
-from tacit.certificate.certificate import ROUNDING, entry_of, fingerprint_of, read_entry, version_of
+from tacit.certificate.certificate import ROUNDING, entry_of, read_entry, version_of
 from tacit.certificate.stated_model import StatedModel
+from tacit.certificate.stated_parts import (
+    LARGEST_COUNT,
+    SEEDED,
+    fingerprint_of,
+    require_agreement,
+    require_count,
+    require_released,
+    which_records,
+)
 from tacit.contract.plan import Plan, PublicFact, premise_of
 from tacit.documents.canonical_json import FieldTypes, fields_of, plain, require, require_fields
 from tacit.documents.signature import Document, require_total
@@ -20,7 +29,18 @@ from tacit.privacy.event_json import from_json, to_json
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-search-certificate/1"
-SEEDED = "noise from a fixed seed"
+FIXED = frozenset(
+    {
+        *("epsilon", "delta", "budget", "relation", "n_at_least", "max_rows_per_unit", "max_weight", "invalid_rows"),
+        *("random_state", "noise_multiplier", "classes", "inference", "warm_start"),
+    }
+)
+"""Parameters that are the same in every trial: the search pays for all of them as one."""
+PUBLIC_ROWS = ("validation rows", "public rows")
+"""The fact that trials were scored on public rows."""
+NO_TRIAL = ("number of trials", "none was drawn: no record entered")
+"""The fact that the result is the fixed one of a search without a trial."""
+_NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": None, "mu_squared": None}
 _LAYOUT = fields_of(
     "format:str private:bool why_not_private:str|None total:dict relation:str unit:str records:dict loss:str "
     "budget:dict estimator:str settings:int chosen:dict events:list trial_fit:list trial_score:list refit:list "
@@ -44,7 +64,9 @@ class SearchCertificate(Document):
     """What a private search guarantees, as plain data with a digest.
 
     Guarantee: `check` accepts a total only if the events of the search add up to it, within the budget. It accepts the
-    event of a trial only if the winner's fit and its score are each within it, and the refit's only if its fit is.
+    event of a trial only if the winner's fit and its score are each within it, and the refit's only if its fit is. A
+    score may be missing only where it is stated that validation rows were public, or that no trial was drawn. A setting
+    that changes what the search paid for is refused.
     """
 
     formats: ClassVar[Mapping[str, FieldTypes]] = {FORMAT: _LAYOUT}
@@ -53,6 +75,10 @@ class SearchCertificate(Document):
     most_events: ClassVar[int] = 20_000
 
     def _require(self, document: Mapping[str, Any]) -> None:
+        require_released(document["released"])
+        require(0 < document["settings"] < LARGEST_COUNT, "settings is not a number of settings")
+        fits = all(name.isidentifier() for name in document["chosen"]) and not FIXED & set(document["chosen"])
+        require(fits, "chosen names what is no parameter, or one that no setting may change")
         for number, fact in enumerate(document["public"], start=1):
             require_fields(fact, _FACT, f"public fact {number}")
         for part in ("trial_fit", "trial_score", "refit"):
@@ -77,22 +103,22 @@ class SearchCertificate(Document):
         fit, score, refit = plans
         entries = [[] if plan is None else [entry_of(it, plan.relation) for it in plan.steps] for plan in plans]
         whole = refit or fit
-        total: dict[str, Any] = {"epsilon": "inf", "delta": 1.0}
+        total: dict[str, Any] = dict(_NOTHING)
         if not seeded:
             epsilon = compose(price.events(), fit.relation).epsilon(budget.delta or 0.0)
-            total = {"epsilon": epsilon * (1.0 if budget.is_pure else 1.0 + ROUNDING), "delta": budget.delta}
+            total |= {"epsilon": epsilon * (1.0 if budget.is_pure else 1.0 + ROUNDING), "delta": budget.delta}
         public = {fact.name: fact for plan in (fit, score, refit) if plan is not None for fact in plan.facts}
         return cls.made(
             {
                 "format": FORMAT,
                 "private": not seeded,
                 "why_not_private": SEEDED if seeded else None,
-                "total": {**total, "mu": None, "mu_squared": None},
+                "total": total,
                 "relation": str(fit.relation),
                 "unit": fit.unit,
                 "loss": fit.loss.name,
                 "records": {
-                    "which": "n" if fit.relation.n_is_public else "n_at_least",
+                    "which": which_records(fit.relation),
                     "value": int(whole.records if refit or score is None else fit.records + score.records),
                 },
                 "budget": {"epsilon": budget.epsilon, "delta": budget.delta},
@@ -124,13 +150,17 @@ class SearchCertificate(Document):
 
     def _derive(self, document: Mapping[str, Any]) -> Guarantee:
         relation = Relation.parse(document["relation"])
-        require(document["private"] == (document["why_not_private"] is None), "private and its reason contradict")
+        require_count(document["records"], relation)
+        require_agreement(document, (None, SEEDED), _NOTHING)
         found = [from_json(event) for event in document["events"]]
         search = found[0] if found else None
         if not isinstance(search, RandomStopping) or len(found) != 1 + bool(document["refit"]):
             raise CertificateError("events are not a search, and a refit where there is one")
         require(document["trial_fit"], "the winner's fit is missing")
         stated = StatedModel.of(document)
+        public = [stated.facts.get(name) == value for name, value in (PUBLIC_ROWS, NO_TRIAL)]
+        scored = bool(document["trial_score"])
+        require(scored != any(public), "trial_score contradicts what is stated of validation rows and trials")
         for part, event in (("trial_fit", search.event), ("trial_score", search.event), ("refit", found[-1])):
             if document[part]:
                 _require_within(document[part], event, relation, stated, part)

@@ -93,6 +93,8 @@ class StatedModel:
             same = price.batches.population == self.records
             require(same, f"{place}: batches are drawn from another number of records than is stated")
         if isinstance(price, LaplacePrice):
+            proven = self.loss == regression.DISTANCE.name
+            require(proven, f"{place}: Laplace noise is priced for means alone, not for the loss that is stated")
             require(price.width == self._coordinates(place), f"{place}: sensitivity.width is not that of the columns")
 
     def _classes(self, place: str) -> int:

@@ -54,7 +54,8 @@ def request_digest(plan: Plan) -> str:
             f"{'a feature map that is a function' if custom else what} cannot be told from another one, so that no key "
             "can stand for this request. Nothing was spent. Fit without a key"
         )
-    names = {field.name for field in fields(plan)} - {"design", "forecast"}
+    # What a plan was a part of was charged as a whole, and is no request.
+    names = {field.name for field in fields(plan)} - {"design", "forecast", "whole"}
     asked = {name: plain(to_plain(getattr(plan, name))) for name in names}
     asked["solver name"] = plan.solver.name
     return digest_of({"plan": asked, "design": plain(plan.design.to_json())})

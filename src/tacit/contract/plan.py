@@ -183,6 +183,15 @@ class PublicFact:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """What a plan was but a part of, such as a search: its name, all its events, and its δ."""
+
+    name: str
+    events: tuple[Event, ...]
+    delta: float
+
+
+@dataclass(frozen=True)
 class Solution:
     """Coefficients of the prepared row, and what intervals or a covariance are made of."""
 
@@ -241,6 +250,8 @@ class Plan(Displayed):
     facts: tuple[PublicFact, ...] = ()
     intervals_declined: bool = False
     """Whether intervals were asked for where they would mean nothing: none are paid for."""
+    whole: Whole | None = None
+    """What this plan was a part of: its guarantee is that of the whole, which is weaker than its own price."""
 
     @property
     def private(self) -> bool:
@@ -303,24 +314,28 @@ class Plan(Displayed):
         return tuple(found.values())
 
     def guarantee(self) -> Guarantee:
-        """Return the total over all steps, rounded against us; it is computed once."""
-        return self._guarantee
+        """Return the total over all steps, or of the whole that they are a part of, rounded against us."""
+        return self._priced if self.whole is None else self._stated_for(self.whole.events, self.whole.delta)
 
     @functools.cached_property
-    def _guarantee(self) -> Guarantee:
-        if not self.private or self.budget.delta is None:
+    def _priced(self) -> Guarantee:
+        """What the steps alone would guarantee."""
+        return self._stated_for(self.events(), self.budget.delta)
+
+    def _stated_for(self, events: tuple[Event, ...], delta: float | None) -> Guarantee:
+        if not self.private or delta is None:
             return Guarantee(self.relation, self.unit, math.inf, 1.0, None)
-        stated = _stated(self.events(), delta=self.budget.delta, relation=self.relation, unit=self.unit)
+        stated = _stated(events, delta=delta, relation=self.relation, unit=self.unit)
         return replace(stated, premise=premise_of([fact.name for fact in self.facts]))
 
     @property
     def strength(self) -> float | None:
-        """μ of the plan, or of a Gaussian release of the same ε at δ; None without privacy.
+        """μ of the steps, or of a Gaussian release of the same ε at δ; None without privacy.
 
         A plan that perturbs its objective has no μ: this is for judging it, and no guarantee. A pure one is judged by
         the Gaussian noise that has the variance of Laplace noise of the same ε: μ = ε/√2.
         """
-        guarantee = self.guarantee()
+        guarantee = self._priced
         if guarantee.mu is not None or not self.private:
             return guarantee.mu
         if self.budget.is_pure:
@@ -338,7 +353,8 @@ class Plan(Displayed):
         """Read the plan aloud: solver, queries, price, forecast."""
         lines = [f"{self.solver.name} on {self.records} records, {self.design.width} coefficients"]
         lines.extend(f"  {step.times} × {step.purpose} ({step.kind})" for step in self.gathered())
-        lines.append(f"  price: {self.guarantee()}")
+        of = "" if self.whole is None else f" of the {self.whole.name}"
+        lines.append(f"  price{of}: {self.guarantee()}")
         if (forecast := self.forecast) is not None:
             lines.append(f"  expected excess loss at most {forecast.excess_loss:.3g}, if {forecast.assumption}")
         return "\n".join(lines)

@@ -116,6 +116,8 @@ class Release(Displayed):
         """The released iterates of a descent, and what was spent up to each of them."""
         if self.iterates is None:
             raise SettingError(f'{self.plan.solver.name} keeps no path; solver="gradient" does, if it is short enough.')
+        if self.plan.whole is not None:
+            raise SettingError(f"A part of a {self.plan.whole.name} has no price of its own, and so no path of prices.")
         plan, design, steps = self.plan, self.plan.design, self.plan.steps
         shift = design.shift() if self.iterates.ndim == 2 else 0.0
         mapped = [(np.asarray(design.to_user() @ theta + shift)).T.ravel() for theta in self.iterates]

@@ -199,8 +199,8 @@ def require_total(total: Mapping[str, Any], derived: Mapping[str, float | None])
     """Refuse stated numbers that are below the derived ones, or beyond them by the tolerance."""
     for name, value in derived.items():
         stated = total[name]
-        # None is no number, and is refused like a wrong one.
-        if value is None or stated is None:
+        # None or "inf" is no number, and is refused like a wrong one.
+        if value is None or not isinstance(stated, int | float):
             raise CertificateError(f"total.{name} is not a number")
         require(value <= stated <= value * (1.0 + float(TOLERANCE)), f"total.{name} is not what the events add up to")
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.design import Design
+from tacit.errors import DataError
+from tacit.rows.admission.clip_and_scale import Preparer
 from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.outcome import OutcomeEncoder, offset_terms
+from tacit.rows.encoding.transforms import shrink_rows
 from tacit.rows.sources.opening import describe, open_columns, open_source
 from tacit.rows.sources.source import Source, require_columns
+from tacit.rows.storage.tiles import LANES, map_tiles, public_matrix, tile_count, to_rows, to_tiles
 
-__all__ = ["describe", "design_rows", "margins", "offsets", "prepared_rows", "responses"]
+__all__ = ["describe", "design_rows", "mapped_rows", "margins", "offsets", "prepared_rows", "responses"]
 
 BLOCK_ROWS = 65_536
 
@@ -55,15 +60,43 @@ def design_rows(columns: Mapping[str, NDArray[Any]], design: Design) -> NDArray[
     return np.column_stack([prepared, np.ones(len(prepared))]) if design.intercept else prepared
 
 
-def prepared_rows(data: Any, design: Design) -> NDArray[np.float64]:
-    """Prepared features of every record; NaN where a needed value is missing or no number."""
-    source = data if isinstance(data, Source) else open_source(data, fewest=1)
-    blocks = [np.where(valid[:, None], values, np.nan) for values, _, valid in _blocks(source, design, shifted=False)]
-    own = design.columns
-    values = np.clip(np.concatenate(blocks), [column.lower for column in own], [column.upper for column in own])
-    prepared = (values - [column.center for column in own]) / [column.scale for column in own]
-    lengths = np.maximum(np.linalg.norm(prepared, axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray(prepared * np.minimum(1.0, design.feature_norm / lengths))
+def prepared_rows(source: Source, design: Design) -> NDArray[np.float64]:
+    """Prepared features of every record, as a fit has them; NaN where a needed value is missing or no number.
+
+    Guarantee: a row is a function of its own record and the design, to the last bit.
+    """
+    width = len(design.columns)
+    preparer = replace(Preparer.of(design), intercept=False)
+    found = [np.empty((0, width))]
+    for values, _, valid in _blocks(source, design, shifted=False):
+        tiles = np.empty((tile_count(len(valid)), width, LANES))
+        preparer.prepare(np.ascontiguousarray(values), np.empty((len(valid), 0)), valid, tiles)
+        rows = to_rows(tiles, len(valid))
+        rows[~valid] = np.nan
+        found.append(rows)
+    return np.concatenate(found)
+
+
+def mapped_rows(
+    data: Any, design: Design, mean: NDArray[np.float64], matrix: NDArray[np.float64], norm: float
+) -> NDArray[np.float64]:
+    """Return M (u - mean) of the prepared features u of every record, shrunk to a norm; NaN of an invalid record.
+
+    Guarantee: a row is a function of its own record and of the other arguments, to the last bit: not of its place, or
+    of other records. No content of a record raises.
+    """
+    source = open_source(data, fewest=1, counted=False)
+    if len(source.names) != len(design.inputs or design.columns):
+        expected = len(design.inputs or design.columns)
+        raise DataError(f"X has {len(source.names)} features, but transform is expecting {expected} features as input.")
+    images, width = matrix.shape
+    # A product of squares; images beyond those asked for take of nothing.
+    square = np.zeros((width, width))
+    square[:, :images] = matrix.T
+    rows = prepared_rows(source, design) - mean
+    mapped = to_rows(map_tiles(to_tiles(rows), public_matrix(square, width)), len(rows))[:, :images].copy()
+    shrink_rows(mapped, norm)
+    return mapped
 
 
 def _blocks(

@@ -1,12 +1,12 @@
-"""A private search over settings: charge, draw, try, and keep the best."""
+"""A private search over settings: number the units, charge, draw, try, and keep the best."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,39 @@ from tacit.ledger.current_ledger import pinned
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.search_draws import search_draws
 from tacit.privacy.relation import Relation
+from tacit.rows.admission.contribution_bounding import number_persons, require_persons
+from tacit.rows.sources.arrays import MatrixSource, is_sequence
+from tacit.rows.sources.opening import open_source
+from tacit.rows.sources.source import AttachedSource, attached_names
 
 Outcome = TypeVar("Outcome")
+
+
+class SearchTable:
+    """Opened records of a search: names, number of units, and which records are whose. Private: what it holds.
+
+    `unit` is the caller's word for the attached column of units; None where each record is one.
+
+    Guarantee: records are of one unit exactly where a fit takes them for one unit's. One that names none has no coin:
+    it never validates. No content of a record raises, or changes whose another one is, or how wide a part is read.
+    """
+
+    def __init__(self, X: Any, y: Any, attached: Mapping[str, Any], *, unit: str | None, fewest: int) -> None:
+        source = open_source(X, y, attached=attached, fewest=fewest, counted=unit is None)
+        table = source.table if isinstance(source, AttachedSource) else source
+        self.names: tuple[str, ...] = source.names
+        # Of a part of a list, another width might be that of most records.
+        self.X = table.values if isinstance(table, MatrixSource) and is_sequence(X) else X
+        self._numbers: NDArray[np.int64] | None = None
+        self.units = source.length or 0
+        if unit is not None:
+            self._numbers, self.units = number_persons(source, attached_names(source)[unit])
+            require_persons(self.units, fewest)
+
+    def records_of(self, drawn: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each record is of a drawn unit."""
+        # Nobody's number is -1, the last place.
+        return drawn if self._numbers is None else np.append(drawn, False)[self._numbers]
 
 
 @dataclass(frozen=True)

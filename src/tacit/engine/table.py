@@ -42,7 +42,8 @@ class Table:
     """Opened records: their names and number, and the way to a run. Private: what it holds.
 
     `response` are labels, or the name of a column; None where the design names it. `attached` are weights, exposures
-    and units by the caller's name for them. Fewer than `fewest` records are refused; it is 0 where n is private.
+    and units by the caller's name for them. Fewer than `fewest` records, or units where records are `grouped` by them,
+    are refused; it is 0 where n is private.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class Table:
         *,
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
+        grouped: bool = False,
     ) -> None:
         self._data, self._fewest, self._progress = data, fewest, progress
-        self._source = open_source(data, response, attached=attached, fewest=fewest)
+        self._fewest_records = 0 if grouped else fewest
+        self._source = open_source(data, response, attached=attached, fewest=fewest, counted=not grouped)
         self.names: tuple[str, ...] = self._source.names
         self.response: str | None = self._source.response
         self.attached: Mapping[str, str] = attached_names(self._source)
@@ -79,7 +82,7 @@ class Table:
     def classes(self, column: str) -> list[Any]:
         """Labels found in the response, which are not protected; refused inside a ledger."""
         require_declared("the classes of the response", "classes=[…]")
-        return read_classes(self._source, column, fewest=self._fewest)
+        return read_classes(self._source, column, fewest=self._fewest_records)
 
     def fit(
         self,

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
@@ -57,16 +57,16 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def plan(self, n: int, d: int) -> Plan:
         """Cost and forecast of a fit on n records and d features; no data."""
         settings = self._settings("row" if self.max_rows_per_unit is None else UNIT)
-        return self._plan_at(settings, n, d)
+        return self._plan_at(settings, n, numbered(d))
 
     def study(self, n: int, d: int, assumptions: Assumptions | None = None) -> Study:
         """Forecast a fit on n records and d features, and what a target would need; no data, nothing is spent."""
         settings = self._settings("row" if self.max_rows_per_unit is None else UNIT)
-        return study_of(settings, lambda own, records: self._plan_at(own, records, d), n, assumptions)
+        return study_of(settings, lambda own, records: self._plan_at(own, records, numbered(d)), n, assumptions)
 
-    def _plan_at(self, settings: Settings, n: int, d: int) -> Plan:
+    def _plan_at(self, settings: Settings, n: int, names: Sequence[str]) -> Plan:
         response = self._response("y", None)
-        design = self._design([f"x{j}" for j in range(d)], response, columns={}, sparse=False)
+        design = self._design(names, response, columns={}, sparse=False)
         return settings.plan(design, n, self._loss(response), self._planned)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
@@ -142,7 +142,9 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
                 require_declared("the classes of the response", "classes=[…]")
             refusals = Refusals.settle(settings.invalid_rows, label=label)
             with refusals.logged():
-                opened = Table(X, y, getattr(self, "progress", None), attached=given, fewest=settings.fewest)
+                progress = getattr(self, "progress", None)
+                grouped = UNIT in given
+                opened = Table(X, y, progress, attached=given, fewest=settings.fewest, grouped=grouped)
             with opened as table:
                 # Names alone: of a list, scikit-learn would look at the first record.
                 validate_data(self, X, skip_check_array=True, ensure_2d=False)
@@ -173,11 +175,11 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         self._store(release.coefficients(), release.plan.design)
         return self
 
-    def without_records(self, X: Any, records: int) -> Self:
-        """Become a fit that no record has entered: all coefficients 0. Of X names and number of columns are read."""
+    def without_records(self, X: Any, names: Sequence[str], records: int, unit: str) -> Self:
+        """Become a fit that no record has entered: all coefficients 0. Of X the names of columns are read."""
         validate_data(self, X, skip_check_array=True, ensure_2d=False)
-        self.n_features_in_ = _num_features(X)
-        plan = self.plan(records, self.n_features_in_)
+        self.n_features_in_ = len(names)
+        plan = self._plan_at(self._settings(unit), records, names)
         shape = (plan.design.width,) if plan.design.outputs == 1 else (plan.design.width, plan.design.outputs)
         self.release_ = Release(plan, np.zeros(shape), self.random_state is not None)
         self.plan_ = plan
@@ -262,6 +264,11 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         if design.feature_map is not None:
             facts["feature_map"] = to_plain(design.feature_map)
         return [PublicFact(name, value, "declared") for name, value in facts.items()]
+
+    def require_rows(self, X: Any, y: Any, given: Mapping[str, Any]) -> None:
+        """Refuse what `fit` would refuse whatever the records hold."""
+        self._declared().require(given)
+        self._require_table(X, y, given)
 
     def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> str:
         """Refuse what is no table of this model; return the name of its loss."""
@@ -363,6 +370,11 @@ class LinearModel(RegressionParameters, Model):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         intercept, slopes = split(coefficients, design)
         self.intercept_, self.coef_ = float(intercept), np.array(slopes)
+
+
+def numbered(width: int) -> list[str]:
+    """Names of columns that have none."""
+    return [f"x{j}" for j in range(width)]
 
 
 def split(coefficients: NDArray[np.float64], design: Design) -> tuple[Any, NDArray[np.float64]]:

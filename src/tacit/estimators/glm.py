@@ -152,9 +152,10 @@ def _fit(
             # Before a file is opened: a schema tells all but the number of records.
             settings.first_plan([(design, loss)], None)
         with refusals.logged():
-            opened = Table(data, progress=progress, fewest=settings.fewest)
+            units = design.attached.unit is not None
+            opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units)
         with opened as table:
-            common = settings.facts(table, refusals.invalid_rows, units=design.attached.unit is not None)
+            common = settings.facts(table, refusals.invalid_rows, units=units)
             return table.fit(
                 design,
                 lambda n: settings.first_plan([(design, loss)], n).with_facts(*common, *facts),

@@ -130,10 +130,10 @@ class ReusableHoldout(AbstractContextManager["ReusableHoldout"]):
             refusals = Refusals.settle(settings.invalid_rows, label="reusable holdout", data=self._data)
             try:
                 with refusals.logged():
-                    table = self._stack.enter_context(Table(self._data, fewest=settings.fewest))
+                    units = self._schema.person is not None
+                    table = self._stack.enter_context(Table(self._data, fewest=settings.fewest, grouped=units))
                     table.admit(self._design, invalid_rows=refusals.invalid_rows, exact=True, seed=settings.seed)
                 self.records = table.records
-                units = self._schema.person is not None
                 self._facts = list(settings.facts(table, refusals.invalid_rows, units=units))
                 self.budget = self._budget(self.records)
                 self.price = holdout_price(self.budget, relation, self._releases, self.records)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self, TypeVar, cast
 
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_features, _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from tacit.accounting.best_of_runs import SearchEvents, search_events
-from tacit.certificate.search_certificate import SearchCertificate
-from tacit.contract.plan import Plan, PublicFact
+from tacit.certificate.search_certificate import NO_TRIAL, PUBLIC_ROWS, SearchCertificate
+from tacit.contract.plan import Plan, PublicFact, Whole
 from tacit.engine.ledger_use import Refusals, require_declared
-from tacit.engine.search import Search, Trial, run_search
+from tacit.engine.search import Search, SearchTable, Trial, run_search
 from tacit.errors import SettingError
 from tacit.estimators.base import LinearModel
 from tacit.estimators.evaluation import UNPAID, Scores
@@ -26,13 +26,14 @@ from tacit.estimators.public_rows import PublicRows
 from tacit.estimators.search_space import (
     Rows,
     budget_of,
+    known_shape,
     law_of_runs,
     part_of,
     require_within,
     settings_of_search,
     validating,
 )
-from tacit.estimators.settings import UNIT, unit_name
+from tacit.estimators.settings import ORDER, UNIT, WEIGHT, unit_name
 from tacit.ledger import current_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Pure
@@ -42,6 +43,8 @@ REFIT_RATIO = Fraction(2)
 """μ of the refit over that of a trial: scores need less than coefficients, and a trial is paid about twice."""
 FOLDS = 3
 """Parts of the public rows that settings are tried on."""
+WORDS = {"sample_weight": WEIGHT, "units": UNIT, "order": ORDER}
+"""What stands beside the rows, by the names that `fit` has for it."""
 Method = TypeVar("Method", bound=Callable[..., Any])
 LOSSES = ("log_loss", "zero_one_loss", "mean_squared_error")
 """What trials are judged by: the first of them that the scores have."""
@@ -57,13 +60,13 @@ class _Tried:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class _Trials:
-    """Fits and scores of one search; `numbers` are the units' of the rows, where rows are not units themselves."""
+    """Fits and scores of one search."""
 
     model: LinearModel
     settings: list[dict[str, Any]]
     rows: Rows
+    table: SearchTable
     refusals: Refusals
-    numbers: NDArray[np.intp] | None
     public: PublicRows | None
     price: Gaussian | Pure
     budget: Mapping[str, Any]
@@ -83,7 +86,7 @@ class _Trials:
 
     def attempt(self, setting: int, drawn: NDArray[np.bool_], number: int) -> Trial[_Tried]:
         """Fit a setting, and score it on the rows of the drawn units, or on public rows."""
-        mask = drawn if self.numbers is None else drawn[self.numbers]
+        mask = self.table.records_of(drawn)
         found = self.fitted(setting, ~mask if self.public is None else None, self.budget, number)
         require_within(found.plan_, self.price)
         if self.public is not None:
@@ -187,33 +190,52 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def _fit(self, model: LinearModel, settings: list[dict[str, Any]], rows: Rows) -> Self:
         X, y, given = rows
-        shape = _num_samples(X), _num_features(X)
+        attached = {WORDS[name]: values for name, values in given.items()}
+        model.require_rows(X, y, attached)
         share, public = validating(model, self.validation)
-        budget = model.plan(*shape).budget
-        price = search_events(budget, law_of_runs(self.law, self.mean_runs), REFIT_RATIO if self.refit else None)
-        trial = budget_of(price.trial, budget)
-        for setting in settings:
-            require_within(clone(model).set_params(**setting, **trial).plan(*shape), price.trial)
+        # A shape is public and can refuse before a record is read; units are yet to be numbered.
+        shape = known_shape(X) if UNIT not in attached else None
+        priced = None if shape is None else self._priced(model, settings, *shape)
+        relation, unit = Relation.parse(model.relation), unit_name(attached)
         refusals = Refusals.settle(model.invalid_rows, label="private search")
         model.set_params(invalid_rows=refusals.invalid_rows, **self._classes(model, y))
-        numbers = np.unique(np.asarray(given["units"]), return_inverse=True)[1] if "units" in given else None
-        unit = unit_name({} if numbers is None else {UNIT: given["units"]})
-        count = shape[0] if numbers is None else int(numbers.max()) + 1
-        search = Search(price, Relation.parse(model.relation), unit, len(settings), count, share, model.random_state)
-        trials = _Trials(model, settings, rows, refusals, numbers, public, price.trial, trial)
+        with refusals.logged():
+            fewest, grouped = (2 if relation.n_is_public else 0), UNIT if UNIT in attached else None
+            table = SearchTable(X, y, attached, unit=grouped, fewest=fewest)
+        price, budget = priced or self._priced(model, settings, table.units, len(table.names))
+        trial = budget_of(price.trial, budget)
+        search = Search(price, relation, unit, len(settings), table.units, share, model.random_state)
+        trials = _Trials(model, settings, (table.X, y, given), table, refusals, public, price.trial, trial)
         best, charged = run_search(search, trials.attempt, X)
+        drawn = best is not None
         if best is None:
             twin = clone(model).set_params(**settings[0], **trial)
-            best = Trial(0, float("nan"), _Tried(twin.without_records(X, shape[0]), None))
+            best = Trial(0, float("nan"), _Tried(twin.without_records(X, table.names, table.units, unit), None))
         refitted = None
         if price.refit is not None:
             with current_ledger.pinned(None):
                 refitted = trials.fitted(best.setting, None, budget_of(price.refit, budget), -1)
+        facts = [PublicFact("settings that were tried", len(settings), "declared")]
+        if public is not None:
+            facts.append(PublicFact(*PUBLIC_ROWS, "declared"))
+        if not drawn:
+            facts.append(PublicFact(*NO_TRIAL, "declared"))
         self._keep(best, refitted, settings[best.setting])
-        self._certify(price, best, refitted, budget, len(settings))
+        self._certify(price, best, refitted, budget, facts)
         if charged is not None:
             charged.note(self.certificate_.digest)
         return self
+
+    def _priced(
+        self, model: LinearModel, settings: list[dict[str, Any]], units: int, width: int
+    ) -> tuple[SearchEvents, Budget]:
+        """What the search pays for, by the number of units; a setting that is not within a trial is refused."""
+        budget = model.plan(units, width).budget
+        price = search_events(budget, law_of_runs(self.law, self.mean_runs), REFIT_RATIO if self.refit else None)
+        trial = budget_of(price.trial, budget)
+        for setting in settings:
+            require_within(clone(model).set_params(**setting, **trial).plan(units, width), price.trial)
+        return price, budget
 
     def _fit_by_public_rows(self, model: LinearModel, settings: list[dict[str, Any]], rows: Rows) -> Self:
         """Try every setting on folds of the public rows, with the noise of the fit, and fit the best privately."""
@@ -247,25 +269,32 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, getattr(self.best_estimator_, name))
 
     def _certify(
-        self, price: SearchEvents, best: Trial[_Tried], refitted: LinearModel | None, budget: Budget, settings: int
+        self,
+        price: SearchEvents,
+        best: Trial[_Tried],
+        refitted: LinearModel | None,
+        budget: Budget,
+        facts: list[PublicFact],
     ) -> None:
         tried = best.outcome
         model = tried.model if refitted is None else refitted
-        public = PublicFact("settings that were tried", settings, "declared")
-        rows = [PublicFact("validation rows", "public rows", "declared")] if tried.score_plan is None else []
         self.certificate_ = SearchCertificate.issue(
             price,
             (tried.model.plan_, tried.score_plan, None if refitted is None else refitted.plan_),
             budget,
             estimator=type(model).__name__,
-            settings=settings,
+            settings=facts[0].value,
             chosen=self.best_params_,
             covered={"terms": model.release_.estimates(), "score": best.score},
             seeded=model.random_state is not None,
-            facts=[public, *rows],
+            facts=facts,
         )
-        # What the winner cost is what the search did.
+        # What the winner cost is what the search did, and its parameters are those that were asked for.
+        whole = Whole("private search", price.events(), budget.delta or 0.0)
+        model.release_ = replace(model.release_, plan=replace(model.plan_, whole=whole))
+        model.plan_ = model.release_.plan
         model.__dict__["certificate_"] = self.certificate_
+        model.set_params(**{name: getattr(self.estimator, name) for name in ("epsilon", "delta", "budget")})
 
     def _model(self) -> LinearModel:
         if not isinstance(self.estimator, LinearModel):

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from tacit.accounting.composition import compose
 from tacit.accounting.rounding import float_down, root_down
+from tacit.certificate.search_certificate import FIXED
 from tacit.contract.plan import Plan
 from tacit.errors import BudgetError, SettingError
 from tacit.estimators.base import LinearModel
@@ -23,11 +24,6 @@ from tacit.privacy.event import Gaussian, Law, NegativeBinomial, PoissonRuns, Pu
 from tacit.privacy.relation import Relation
 from tacit.validate import positive, whole, within
 
-FIXED = {
-    *("epsilon", "delta", "budget", "relation", "n_at_least", "max_rows_per_unit", "max_weight", "invalid_rows"),
-    *("random_state", "noise_multiplier", "classes", "inference", "warm_start"),
-}
-"""Parameters that are the same in every trial: the search pays for all of them as one."""
 Rows = tuple[Any, Any, Mapping[str, Any]]
 """X, y, and what is attached to them."""
 
@@ -78,6 +74,12 @@ def validating(model: LinearModel, validation: Any) -> tuple[Fraction, PublicRow
         raise SettingError(f"{what}: use relation='zero-out' or 'replace-one', or validation=tacit.public(X, y).")
     share = within("validation", validation, 0.01, 0.9)
     return Fraction(round(share * 2**32), 2**32), None
+
+
+def known_shape(X: Any) -> tuple[int, int] | None:
+    """Number of rows and columns, where an array or a table says so itself; of a list nothing is looked at."""
+    shape = getattr(X, "shape", None)
+    return (int(shape[0]), int(shape[1])) if isinstance(shape, tuple) and len(shape) == 2 else None
 
 
 def part_of(rows: Rows, mask: NDArray[np.bool_]) -> tuple[Any, Any, dict[str, Any]]:

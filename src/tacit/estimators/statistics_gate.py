@@ -228,7 +228,8 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"], Displayed):
     def opening(self, data: Any, progress: Progress | None) -> Self:
         """Name the table, plan for it, and refuse what public facts can refuse; no record is read."""
         self._data = data
-        self._open = lambda: Table(data, progress=progress, fewest=self._settings.fewest)
+        fewest, units = self._settings.fewest, self._design.attached.unit is not None
+        self._open = lambda: Table(data, progress=progress, fewest=fewest, grouped=units)
         self.plan = self._plan(None)
         return self
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from tacit.certificate.certificate import Certificate
 from tacit.design.design import Design
 from tacit.design.response import Response
 from tacit.documents.canonical_json import plain
-from tacit.engine.prediction import prepared_rows
+from tacit.engine.prediction import mapped_rows
 from tacit.errors import SettingError
 from tacit.estimators.covariance import Covariance
 from tacit.estimators.parameters import estimator
@@ -37,8 +37,8 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
 
     Guarantee:
 
-    - `transform` is a function of one record and of what `fit` released: it costs nothing more, and a neighbouring
-      table has neighbouring features, under every relation. So a fit on them composes with this one.
+    - `transform` is a function of one record and of what `fit` released, to the last bit: it costs nothing more, and a
+      neighbouring table has neighbouring features, under every relation. So a fit on them composes with this one.
     - A transformed row has norm at most 1, up to the rounding of its floats.
     - No content of a record makes `transform` fail: an invalid record becomes a row of NaN, and the estimator after it
       does with it what it does with invalid records.
@@ -77,11 +77,12 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Whiten records, each on its own; an invalid one stays invalid, as a row of NaN."""
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        # Names alone: of a list, scikit-learn would look at the first record.
+        _check_feature_names(self, X, reset=False)
         design = self.plan_.design
-        rows = prepared_rows(X, design) - self.release_.theta[: len(design.columns)]
+        mean = self.release_.theta[: len(design.columns)]
         radius = self.reach * math.sqrt(len(self.whitening_))
-        return _shrunk(rows @ self.whitening_.T, radius) / radius
+        return mapped_rows(X, design, mean, self.whitening_, radius) / radius
 
     def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
         positive("ridge", self.ridge)
@@ -113,7 +114,3 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         covered = {"mean": mean, "whitening": self.whitening_, "design": self.plan_.design.to_json()}
         return Certificate.issue(self.release_, covered={name: plain(part) for name, part in covered.items()})
 
-
-def _shrunk(rows: NDArray[np.float64], longest: float) -> NDArray[np.float64]:
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(rows * np.minimum(1.0, longest / np.maximum(norms, 1e-300))[:, None])

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificate.certificate import INFINITE, SEEDED
+from tacit.certificate.certificate import INFINITE
 from tacit.certificate.fit_file import Reliability
+from tacit.certificate.stated_parts import SEEDED
 from tacit.contract.plan import MANY_ROWS
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response

@@ -24,6 +24,7 @@ from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.encoding.transforms import splitmix64
 from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage.person_store import PersonBlock, PersonStore, place_groups
+from tacit.rows.storage.record_store import BLOCK_ROWS
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly
 
@@ -64,8 +65,7 @@ def admit_persons(
     for forms, prepared in encoder.read(source, layout.block_rows, prepare):
         parts.append((person_numbers(known, forms), *prepared))
     persons = len(known)
-    if persons < fewest:
-        raise DataError(f"The table has records of fewer than {fewest} persons; a fit needs at least {fewest}.")
+    require_persons(persons, fewest)
     person, valid, order, hashes = (np.concatenate(arrays) for arrays in [*zip(*parts, strict=True)][:4])
     somebody = person != NOBODY
     slot = np.full(len(person), NOBODY)
@@ -85,6 +85,24 @@ def admit_persons(
         start += len(whose)
     blocks = PersonBlock(tiles, starts, counts).parts(layout.block_rows // LANES)
     return PersonStore(replace(layout, length=persons), [*blocks])
+
+
+def require_persons(persons: int, fewest: int) -> None:
+    """Refuse fewer persons than a fit needs, where their number is public (else `fewest` is 0)."""
+    if persons < fewest:
+        raise DataError(f"The table has records of fewer than {fewest} persons; a fit needs at least {fewest}.")
+
+
+def number_persons(source: Source, column: str) -> tuple[Integers, int]:
+    """Number of the person of each record of a table, -1 for those of nobody, and how many persons there are.
+
+    Guarantee: two records are of one person exactly where a fit takes them for one person's. Whether they are depends
+    on their two labels alone, and no label can raise.
+    """
+    known: dict[Form, int] = {}
+    batches = source.batches(BLOCK_ROWS, numeric=(), labels=(column,))
+    numbers = [person_numbers(known, label_forms(batch.labels(column))) for batch in batches]
+    return np.concatenate([np.empty(0, np.int64), *numbers]), len(known)
 
 
 def person_numbers(known: dict[Form, int], forms: Sequence[Form]) -> Integers:

@@ -183,7 +183,7 @@ class FeatureMapper:
                     valid[index] = result.shape == out[index].shape and np.isfinite(result).all()
                     if valid[index]:
                         out[index] = result
-            _shrink(out, self.feature_map.row_norm)
+            shrink_rows(out, self.feature_map.row_norm)
             return out
         rows = np.empty(numbers.shape, dtype=np.float64)
         _map_inputs(np.ascontiguousarray(numbers), valid, self.bounds, self.input_norm, rows)
@@ -195,7 +195,8 @@ class FeatureMapper:
 
 
 @compiled
-def _shrink(rows: Floats, norm: float) -> None:
+def shrink_rows(rows: Floats, norm: float) -> None:
+    """Shrink rows in place to a norm where they are longer, each sum column after column; NaN stays NaN."""
     for i in range(len(rows)):
         largest = 0.0
         for j in range(rows.shape[1]):

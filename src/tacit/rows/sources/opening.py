@@ -25,7 +25,12 @@ from tacit.rows.sources.source import Kind, Source
 
 
 def open_source(
-    data: Any, response: Any = None, *, attached: Mapping[str, Any] | None = None, fewest: int = 2
+    data: Any,
+    response: Any = None,
+    *,
+    attached: Mapping[str, Any] | None = None,
+    fewest: int = 2,
+    counted: bool = True,
 ) -> Source:
     """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or of one file or several.
 
@@ -36,7 +41,12 @@ def open_source(
     Guarantee: fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal lengths and
     matrices of dates are refused, with a message that holds no value. Where `fewest` is 0, a table without records is
     one like any other. A list of records is then refused whatever it holds, since an empty one would have no columns.
+    Where they are not `counted`, no number of records is refused: units are counted later, or nothing is fitted.
     """
+    if fewest == 0 and files_of(data) is None and arrays.is_sequence(data):
+        why = "without any it would have no columns. Give an array of shape (records, columns), or a table."
+        raise DataError(f"Where the number of records is private, a list of records is not read: {why}")
+    fewest = fewest if counted else 0
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
     table: Source
@@ -88,9 +98,6 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
         raise DataError("A matrix has no column names; give the response as a sequence.")
     if hasattr(data, "tocsr"):
         return arrays.SparseSource.of(data, fewest)
-    if fewest == 0 and arrays.is_sequence(data):
-        why = "without any it would have no columns. Give an array of shape (records, columns), or a table."
-        raise DataError(f"Where the number of records is private, a list of records is not read: {why}")
     values = arrays.as_matrix(data)
     if values.ndim != 2:
         expected = "Expected a table of two dimensions, records by columns"
