@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.audit.block_laws import ChoiceLaw, KnownDraws
+from tacit.audit.block_laws import KnownDraws, MedianLaw
 from tacit.contract.block_price import ChoicePrice
 from tacit.contract.block_query import BlockMedian, LeastSquares
 from tacit.contract.query import Answer
@@ -22,7 +22,7 @@ def test_all_but_the_first_unit_stay_where_they_are() -> None:
 
 def test_probabilities_add_up_and_ratios_are_within_the_range() -> None:
     both = np.array([[-0.5]] * 3 + [[0.5]] * 3), np.array([[-0.5]] * 4 + [[0.5]] * 2)
-    law = ChoiceLaw(QUERY, ChoicePrice(Fraction(1, 2)), both)
+    law = MedianLaw(QUERY, ChoicePrice(Fraction(1, 2)), both)
     for logs in law.log_probabilities:
         assert abs(np.exp(logs).sum() - 1.0) < 1e-9
     (shift,) = law.shifts(Answer(np.zeros(1), 0.0), Relation.REPLACE_ONE, 1)

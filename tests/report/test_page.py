@@ -3,8 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-from tacit.inference.text_table import Table
 from tacit.report.page import Page, Section, Status
+from tacit.text_table import Table
 
 EVIL = '<script>alert("1")</script>&\x1b[31m\u202e'
 PAGE = Page(

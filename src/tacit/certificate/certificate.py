@@ -33,7 +33,7 @@ from tacit.certificate.stated_parts import (
     which_records,
 )
 from tacit.contract.batches import BatchPrice
-from tacit.contract.block_price import BlockPrice, DepthPrice
+from tacit.contract.block_price import BlockPrice
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release

@@ -57,6 +57,8 @@ class Sandwich:
     """Whether the response showed hardly any spread."""
     asymmetry: float = 0.0
     """How skewed the score is: 0 for least squares, 1 for counts."""
+    level_noise: float = 0.0
+    """Standard deviation of the noise of `level`, where it is the share of a label."""
     weight_ratio: float = 1.0
     """Q over M where errors have the model's variance 1: below 1 as weights enter Q squared."""
 

@@ -15,8 +15,8 @@ from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.selection_query import LARGEST_NUMBER, SelectionLaw, StatisticChoice
 from tacit.design.design import Column
-from tacit.design.expression import Statistic
-from tacit.design.expression_tree import Interval, cells_of
+from tacit.design.expression import Statistic, cells_of
+from tacit.design.expression_tree import Interval
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import PrivacyWarning, SettingError

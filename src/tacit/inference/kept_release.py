@@ -9,8 +9,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificate.certificate import INFINITE, SEEDED
+from tacit.certificate.certificate import INFINITE
 from tacit.certificate.fit_file import StoredFit
+from tacit.certificate.stated_parts import SEEDED
 from tacit.certificate.stored_inference import StoredInference
 from tacit.contract.release import Sandwich
 from tacit.design.design import Design

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
 from tacit.inference.kept_release import KeptPlan, KeptRelease
 from tacit.inference.step_covariance import StepCovariance
@@ -101,9 +101,8 @@ class StepJudgement:
     @property
     def _seen(self) -> float:
         """Released share of the rarest label over the noise of its count; infinite where there are no labels."""
-        plan = self.covariance.plan
-        noises = [it.noise_share(plan.count) for it in plan.steps if it.purpose is Purpose.LABEL_SHARE]
-        return self.covariance.sandwich.level / noises[0] if noises and noises[0] > 0 else math.inf
+        sandwich = self.covariance.sandwich
+        return sandwich.level / sandwich.level_noise if sandwich.level_noise > 0 else math.inf
 
     def why(self, combinations: NDArray[np.float64]) -> str:
         """Why intervals of some combinations are withheld."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tacit.contract import block_query as of_blocks
 from tacit.contract import query as queries
-from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract import selection_query as selecting
+from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
 from tacit.contract.score_query import ScoreHistogram

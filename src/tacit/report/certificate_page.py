@@ -14,7 +14,6 @@ from tacit.certificate.fit_file import StoredFit
 from tacit.certificate.search_certificate import SearchCertificate
 from tacit.documents.canonical_json import plain, quoted
 from tacit.documents.signature import Verification
-from tacit.inference.text_table import Table, columns_of_numbers, rounded
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.event_json import from_json
 from tacit.report.hazards import WORDS, fit_hazards
@@ -22,6 +21,7 @@ from tacit.report.odds import delta_in_words, detection_sentence, suspicion_tabl
 from tacit.report.page import Page, Section
 from tacit.report.protections import compared, protected, unprotected
 from tacit.report.statements import noise_multiplier, promise
+from tacit.text_table import Table, columns_of_numbers, rounded
 
 TITLE = "Privacy report of a release"
 MOST_ROWS, LONGEST_VALUE = 60, 160

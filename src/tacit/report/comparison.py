@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tacit.estimators.comparison import Comparison
-from tacit.inference.text_table import Table
 from tacit.report.figure import BLUE, INK, drawn, term_figure
+from tacit.text_table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ from typing import Any
 from tacit.contract.plan import ONE_RECORD, VALID, cautions
 from tacit.documents.canonical_json import quoted
 from tacit.documents.signature import Verification
-from tacit.inference.text_table import Table
 from tacit.privacy.budget import Guarantee
 from tacit.report.page import Status
+from tacit.text_table import Table
 
 Hazard = tuple[str, Status, str]
 HEADERS = ("hazard", "status", "what that means here")

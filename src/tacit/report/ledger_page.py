@@ -7,7 +7,6 @@ from typing import Any
 
 from tacit.accounting.composition import compose
 from tacit.documents.canonical_json import quoted
-from tacit.inference.text_table import Table, rounded
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Guarantee
 from tacit.report.hazards import WORDS, ledger_hazards
@@ -15,6 +14,7 @@ from tacit.report.odds import delta_in_words, detection_sentence, suspicion_tabl
 from tacit.report.page import Page, Section
 from tacit.report.protections import compared, protected, unprotected
 from tacit.report.statements import analyst_table, joint_promise
+from tacit.text_table import Table, rounded
 
 TITLE = "Privacy report of a ledger"
 MOST_CHARGES, LONGEST_VALUE = 200, 120

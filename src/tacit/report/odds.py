@@ -6,9 +6,9 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR
 
 from tacit.accounting.interpretation import reading
-from tacit.inference.text_table import Table, rounded
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.relation import Relation
+from tacit.text_table import Table, rounded
 
 SUSPICIONS = (0.01, 0.1, 0.5)
 ALARM = 0.05

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
 
-from tacit.inference.text_table import Table, one_line
+from tacit.text_table import Table, one_line
 
 WIDTH = 88
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

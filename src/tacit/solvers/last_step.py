@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.contract.plan import Plan
+from tacit.contract.plan import Plan, Purpose
 from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
 from tacit.losses import classification, regression
@@ -102,6 +102,7 @@ def take_step(
         curvature_noise=noise * loss.smoothness,
         score_noise=noise * scores,
         level=pilot.share,
+        level_noise=sum(it.noise_share(plan.count) for it in plan.steps if it.purpose is Purpose.LABEL_SHARE),
         step=step,
         visible=least,
         bias=bias,
