@@ -245,8 +245,7 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
         sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
         return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
     if isinstance(price, LaplacePrice | SelectionPrice):
-        laplace = isinstance(price, LaplacePrice)
-        return (laplace_event(kind, price, relation) if laplace else selection_event(kind, price, relation),)
+        return (_other_event(kind, price, relation),)
     if not isinstance(price, PerturbedPrice):
         return (event_of(kind, price, relation, size),)
     _require_public_n(kind, relation)
@@ -280,6 +279,12 @@ def selection_price(
         way = "a larger epsilon, or fewer iterations" if rate < 1 else "a smaller epsilon, or epsilon=inf"
         raise BudgetError(f"The budget is beyond what an exact selection can resolve. Use {way}.")
     return SelectionPrice(SCORE_BOUND, rate, law)
+
+
+def _other_event(kind: QueryKind, price: LaplacePrice | SelectionPrice, relation: Relation) -> Event:
+    if isinstance(price, LaplacePrice):
+        return laplace_event(kind, price, relation)
+    return selection_event(kind, price, relation)
 
 
 def laplace_event(kind: QueryKind, price: LaplacePrice, relation: Relation) -> Pure:
