@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit import LogisticRegression
+from tacit.constraints import L1Ball
 from tacit.contract.query import KIND_OF, Answer, Query
 from tacit.contract.sensitivity import AnyPrice
 from tacit.mechanisms.query_responder import Responder
@@ -23,8 +24,11 @@ RIGID: dict[str, list[dict[str, Any]]] = {
     "double-noise-newton": [{}],
     "output-perturbation": [{"max_passes": None}],
     "aggregate": [{}],
+    "exponential": [{"max_passes": None}],
+    "frank-wolfe": [{"constraint": L1Ball(1.2)}],
+    "zeroth-order": [{"max_passes": 300, "output": "tail"}],
 }
-"""Solvers that take no penalty and no output, with what they need; moments and adassp are not for labels."""
+"""Solvers that take not every penalty or output, with what they need; moments and adassp are not for labels."""
 FREE: list[dict[str, Any]] = [
     {"solver": solver, "output": None} for solver in SOLVERS if solver not in {*RIGID, *NEWTON_FORMS}
 ]

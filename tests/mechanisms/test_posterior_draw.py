@@ -11,6 +11,7 @@ from tacit.contract.selection_query import PosteriorDraw
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
+from tacit.losses.loss import Loss
 from tacit.losses.posterior_envelope import smallest_ridge
 from tacit.mechanisms.posterior_draw import answer_posterior, energy_of, find_mode
 from tacit.noise.entropy import SeededEntropy
@@ -82,7 +83,7 @@ def test_without_records_the_draw_is_the_prior(width: int) -> None:
 
 
 @pytest.mark.parametrize("loss", [classification.LOGISTIC, regression.smooth_huber(0.5)], ids=lambda loss: loss.name)
-def test_neighbours_gradients_differ_by_at_most_the_stated_bound(loss: object) -> None:
+def test_neighbours_gradients_differ_by_at_most_the_stated_bound(loss: Loss) -> None:
     """At random points and bad records: √λ·bound / 2^bits, twice that where a record is replaced."""
     query = replace(asked(3), loss=loss)
     largest = math.sqrt(query.ridge) * PRICE.bound / 2**PRICE.bits

@@ -19,6 +19,7 @@ import numpy as np
 
 import tacit
 from tacit.accounting import gaussian
+from tacit.constraints.region import L1Ball
 from tacit.design.design import Design
 from tacit.errors import TacitError
 from tacit.losses.loss import Code
@@ -139,6 +140,7 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
     yield from _special()
     yield from _pure_and_by_hand()
     yield from _batches()
+    yield from _selections()
     for model in INTERVALS:
         yield from _named(model, _subsampled(), {"inference": True})
         yield from _named(model, _points(SHAPES, SIGNALS), {"inference": True})
@@ -211,6 +213,31 @@ def _batches() -> Iterator[tuple[str, str, int, int, Settings]]:
         yield f"logistic of {passes} passes", "logistic", 20_000, 5, given
     for more in ({"max_passes": 6}, {"max_passes": 7}, {"batch_size": 20}, {"batch_size": 1}):
         yield from _named("logistic", iter([(20_000, 5, 1.0)]), {"solver": "stochastic", **more})
+
+
+def _selections() -> Iterator[tuple[str, str, int, int, Settings]]:
+    """Grids, posteriors, vertices and differences, at their ends and between."""
+    for epsilon, delta in ((1.0, 1e-6), (20.0, 1e-6), (1.0, 0.0)):
+        budget = Budget(epsilon=epsilon, delta=delta)
+        for model in ("logistic", "linear", "svm"):
+            for n, d in (
+                (200, 1),
+                (4000, 0),
+                (4000, 1),
+                (4000, 2),
+                (50_000, 2),
+                (10**6, 2),
+                (4000, 3),
+                (4000, 9),
+                (99, 10),
+            ):
+                given = {"budget": budget, "solver": "exponential", "inference": False}
+                yield f"{model} n={n} d={d} {epsilon:g} {delta:g} exponential", model, n, d, given
+            for n, d in ((300, 5), (2000, 20_000), (50_000, 30), (10**6, 100)):
+                given = {"budget": budget, "solver": "frank-wolfe", "inference": False, "constraint": L1Ball(2.0)}
+                yield f"{model} n={n} d={d} {epsilon:g} {delta:g} frank-wolfe", model, n, d, given
+    for model in ("logistic", "linear"):
+        yield from _named(model, _few(), {"solver": "zeroth-order"})
 
 
 def _points(shapes: tuple[tuple[int, int], ...], signals: tuple[float, ...]) -> Iterator[tuple[int, int, float]]:

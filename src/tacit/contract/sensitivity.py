@@ -263,11 +263,9 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
         _require_public_n(kind, relation)
         sensitivity = math.isqrt(squared_sensitivity(kind, price.bound, relation, size))
         return (Pure(Fraction(sensitivity, 2**price.bits), str(kind)),)
+    if isinstance(price, LaplacePrice | SelectionPrice):
+        return (_other_event(kind, price, relation),)
     if not isinstance(price, PerturbedPrice):
-        if isinstance(price, LaplacePrice):
-            return (laplace_event(kind, price, relation),)
-        if isinstance(price, SelectionPrice):
-            return (selection_event(kind, price, relation),)
         return (event_of(kind, price, relation, size),)
     _require_public_n(kind, relation)
     what = "accuracy of the minimum"
@@ -309,6 +307,12 @@ def selection_price(
         way = "a larger epsilon, or fewer iterations" if rate < 1 else "a smaller epsilon, or epsilon=inf"
         raise BudgetError(f"The budget is beyond what an exact selection can resolve. Use {way}.")
     return SelectionPrice(SCORE_BOUND, rate, law)
+
+
+def _other_event(kind: QueryKind, price: LaplacePrice | SelectionPrice, relation: Relation) -> Event:
+    if isinstance(price, LaplacePrice):
+        return laplace_event(kind, price, relation)
+    return selection_event(kind, price, relation)
 
 
 def laplace_event(kind: QueryKind, price: LaplacePrice, relation: Relation) -> Pure:

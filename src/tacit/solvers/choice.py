@@ -73,7 +73,8 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         own = not isinstance(options.solver, str)
         if not own and options.solver in PENALISED and facts.penalty.l2:
             return PENALISED[options.solver](facts, options)
-        noiseless = None if own or options.solver not in NOISELESS else NOISELESS[options.solver](facts, options)
+        walks = not own and not options.inference and options.solver in NOISELESS
+        noiseless = NOISELESS[options.solver](facts, options) if walks else None
         if noiseless is not None:
             return replace(noiseless, counting=bool(facts.counts))
         plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
@@ -296,7 +297,7 @@ NOISELESS: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan | None]] = M
         aggregate.NAME: aggregate.exact_plan,
     }
 )
-"""Solvers with a way of their own at ε = ∞: what plans it, or None where the exact minimiser takes its place."""
+"""Solvers with a way of their own at ε = ∞: what plans it. None, or intervals, mean the exact minimiser."""
 INTERVALS_BY_DEFAULT = frozenset({"auto"})
 """Solvers that pay for intervals unless they are declined: those whose coverage was shown."""
 
