@@ -23,7 +23,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "aggregate.png"
 
 
 def error(n: int, power: float, *, jackknife: bool, runs: int = RUNS) -> tuple[float, float, float]:
-    """n times the mean squared error of the released mean, of its bias alone, and of its noise alone."""
+    """N times the mean squared error of the released mean, of its bias alone, and of its noise alone."""
     rng = np.random.default_rng([n, int(100 * power), jackknife])
     blocks = max(2, round(n**power))
     rows = n // blocks

@@ -1,7 +1,7 @@
 """Which solver when: every solver on six tables at three budgets, untuned rivals of other libraries beside them.
 
 `python -m benchmarks solver_choice`. The solvers are those of the registry. Scores are on test rows: AUC of labels, R² of
-numbers, medians of a few fits of at most 20,000 records. Writes results/solver_choice.json, results/solver_choice.md and
+numbers, medians of three fits of at most 6,000 records. Writes results/solver_choice.json, results/solver_choice.md and
 docs/pictures/which_solver.png. A rival that cannot be installed is left out.
 """
 
@@ -33,7 +33,7 @@ from tacit.solvers.choice import SOLVERS
 
 TABLES = ("adult", "bank", "nhanes_diabetes", "california", "diamonds", "cps1988")
 EPSILONS = (0.3, 1.0, 3.0)
-REPEATS, ROWS = 3, 20_000
+REPEATS, ROWS = 3, 6_000
 RIVALS = ("diffprivlib", "adassp")
 METRIC = {"classification": "auc", "regression": "r2"}
 SEEDS = itertools.count(1)
@@ -90,9 +90,7 @@ def rival_fit(table: Table, name: str, epsilon: float) -> Callable[[], tuple[Any
 
 def measured(table: Table, epsilon: float) -> Iterator[Row]:
     """Every solver that applies, and every rival that is there."""
-    ways: dict[str, Callable[[], tuple[Any, float]] | None] = {
-        name: own_fit(table, name, epsilon) for name in SOLVERS
-    }
+    ways: dict[str, Callable[[], tuple[Any, float]] | None] = {name: own_fit(table, name, epsilon) for name in SOLVERS}
     ways |= {f"{name} (untuned)": rival_fit(table, name, epsilon) for name in RIVALS}
     for name, fit in ways.items():
         if fit is None:
@@ -127,7 +125,10 @@ def run() -> None:
     print(file=sys.stderr)
     (RESULTS / "solver_choice.md").write_text(page(rows, without), encoding="utf-8")
     draw(rows, without)
-    best = {(it.table, it.epsilon): max(r.score for r in rows if (r.table, r.epsilon) == (it.table, it.epsilon)) for it in rows}
+    best = {
+        (it.table, it.epsilon): max(r.score for r in rows if (r.table, r.epsilon) == (it.table, it.epsilon))
+        for it in rows
+    }
     auto = [best[it.table, it.epsilon] - it.score for it in rows if it.name == "auto"]
     figures = [
         Figure("auto behind the best of each cell, median", statistics.median(auto), "AUC or R²", "measured", True),
@@ -144,7 +145,10 @@ def page(rows: list[Row], without: dict[str, float]) -> str:
         own = [it for it in rows if it.table == name]
         metric = "AUC" if METRIC[CATALOGUE[name].kind] == "auc" else "R²"
         lines += [f"## {name} ({metric}; without privacy {without[name]:.3f})", ""]
-        lines += ["| solver | " + " | ".join(f"ε = {it:g}" for it in EPSILONS) + " | seconds |", "|---|---|---|---|---|"]
+        lines += [
+            "| solver | " + " | ".join(f"ε = {it:g}" for it in EPSILONS) + " | seconds |",
+            "|---|---|---|---|---|",
+        ]
         order = sorted({it.name for it in own}, key=lambda it: -max(r.score for r in own if r.name == it))
         for solver in order:
             cells = {it.epsilon: it for it in own if it.name == solver}
