@@ -1,8 +1,8 @@
 """Which solver when: every solver on six tables at three budgets, untuned rivals of other libraries beside them.
 
-`python -m benchmarks solver_choice`. The solvers are those of the registry. Scores are on test rows: AUC of labels, R² of
-numbers, medians of three fits of at most 6,000 records. Writes results/solver_choice.json, results/solver_choice.md and
-docs/pictures/which_solver.png. A rival that cannot be installed is left out.
+`python -m benchmarks solver_choice`. The solvers are those of the registry. Scores are on test rows: AUC of labels, R²
+of numbers, medians of three fits of at most 6,000 records. Writes results/solver_choice.json, results/solver_choice.md
+and docs/pictures/which_solver.png. A rival that cannot be installed is left out.
 """
 
 from __future__ import annotations
@@ -141,10 +141,10 @@ def run() -> None:
 def page(rows: list[Row], without: dict[str, float]) -> str:
     """A table of each data set: scores at three budgets, and seconds."""
     lines = ["# Which solver: measured", "", "Written by `python -m benchmarks solver_choice`.", ""]
-    for name in without:
+    for name, reached in without.items():
         own = [it for it in rows if it.table == name]
         metric = "AUC" if METRIC[CATALOGUE[name].kind] == "auc" else "R²"
-        lines += [f"## {name} ({metric}; without privacy {without[name]:.3f})", ""]
+        lines += [f"## {name} ({metric}; without privacy {reached:.3f})", ""]
         lines += [
             "| solver | " + " | ".join(f"ε = {it:g}" for it in EPSILONS) + " | seconds |",
             "|---|---|---|---|---|",
