@@ -1,7 +1,7 @@
 """Which solver when: every solver on six tables at three budgets, untuned rivals of other libraries beside them.
 
 `python -m benchmarks solver_choice`. The solvers are those of the registry. Scores are on test rows: AUC of labels, R²
-of numbers, medians of three fits of at most 6,000 records. Writes results/solver_choice.json, results/solver_choice.md
+of numbers, medians of three fits of at most 10,000 records. Writes results/solver_choice.json, results/solver_choice.md
 and docs/pictures/which_solver.png. A rival that cannot be installed is left out.
 """
 
@@ -31,9 +31,9 @@ from tacit.errors import InputError
 from tacit.report.figure import BLUE, GREY, INK, STYLE, empty_figure, tidy
 from tacit.solvers.choice import SOLVERS
 
-TABLES = ("adult", "bank", "nhanes_diabetes", "california", "diamonds", "cps1988")
+TABLES = ("pension_plan", "california", "cps1988", "pension_assets", "diamonds", "nhanes_diabetes")
 EPSILONS = (0.3, 1.0, 3.0)
-REPEATS, ROWS = 3, 6_000
+REPEATS, ROWS = 3, 10_000
 RIVALS = ("diffprivlib", "adassp")
 METRIC = {"classification": "auc", "regression": "r2"}
 SEEDS = itertools.count(1)
