@@ -83,6 +83,6 @@ def _draw(found: dict[tuple[float, bool], list[tuple[float, float, float]]]) -> 
             )
         axes.axhline(1.0, color=INK, linewidth=0.8)
         axes.set(xscale="log", yscale="log", xlabel="records n", ylabel="n · mean squared error / c")
-        axes.legend(fontsize=8, frameon=False, ncol=2)
+        figure.legend(fontsize=8, frameon=False, loc="outside right upper")
         tidy(axes)
         figure.savefig(PICTURE, dpi=110, metadata={"Software": None})
