@@ -1,7 +1,7 @@
 """Subsample and aggregate: n times the mean squared error as n grows, for several numbers of blocks.
 
 The rate of an exponential law is estimated by 1 / mean on every block. Its bias is of order 1 / rows, and the best
-variance is c/n with c = 1. Noise is added for μ = 1 and bounds [0, 4]. With k = √n blocks neither the noise nor the bias
+variance is c/n with c = 1. Noise is added for μ = 1 and bounds [0, 4]. With k = √n blocks neither noise nor bias
 becomes small against c/n. With the jackknife and k = n^0.7 both do: k must grow faster than √n.
 """
 
@@ -83,6 +83,6 @@ def _draw(found: dict[tuple[float, bool], list[tuple[float, float, float]]]) -> 
             )
         axes.axhline(1.0, color=INK, linewidth=0.8)
         axes.set(xscale="log", yscale="log", xlabel="records n", ylabel="n · mean squared error / c")
-        axes.legend(fontsize=8, frameon=False, ncol=2)
+        figure.legend(fontsize=8, frameon=False, loc="outside right upper")
         tidy(axes)
         figure.savefig(PICTURE, dpi=110, metadata={"Software": None})

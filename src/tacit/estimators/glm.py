@@ -95,7 +95,7 @@ def glm(
         constraint, or another solver than "auto" is asked for; "quantile" has none.
     solver
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient", "gradient",
-        "output-perturbation", "objective-perturbation" or "objective-perturbation-kst"; for "binomial" also
+        "output-perturbation", "objective-perturbation", "objective-perturbation-kst", "aggregate"; for "binomial" also
         "double-noise-newton", for "gaussian" also "moments" and "adassp". Only the first has intervals.
     progress
         Called with (done, total, label) after each public step.

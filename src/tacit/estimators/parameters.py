@@ -76,7 +76,7 @@ class CommonParameters:
         Public lower bound on the number of records, for add-remove.
     solver
         "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton",
-        "output-perturbation", "objective-perturbation", "objective-perturbation-kst", "exponential",
+        "output-perturbation", "objective-perturbation", "objective-perturbation-kst", "exponential", "aggregate",
         "frank-wolfe", "zeroth-order"; for two classes also "double-noise-newton"; for least squares also "moments" and
         "adassp". Or an object with `plan` and `run`, a solver of your own (docs/extending.md).
     max_weight

@@ -53,11 +53,13 @@ def distance(volumes: Floats, blocks: int, price: DepthPrice) -> int:
     """
     t, deepest, rate = outermost(blocks), len(volumes), float(price.rate)
     limit = math.log(price.shell)
+    # max over i ≥ t of r·i + log V_(i+j) is that over m ≥ t + j of r·m + log V_m, less r·j.
+    deep = np.maximum.accumulate((rate * np.arange(1, deepest + 1) + volumes)[::-1])[::-1]
     for j in range(t):
         if t - 1 - j < 1 or t + j > deepest:
             return j
         outside = max(rate * (t - 1) + volumes[t - 2 - j], rate * t + volumes[t - 1 - j])
-        inside = max(rate * i + volumes[i + j - 1] for i in range(t, deepest - j + 1))
+        inside = deep[t + j - 1] - rate * j
         # Flat boxes have a volume of 0, and nothing is stable about them.
         if not math.isfinite(inside) or not outside - inside <= limit:
             return j

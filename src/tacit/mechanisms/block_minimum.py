@@ -16,7 +16,7 @@ from tacit.contract.block_query import BlockMinimum
 from tacit.kernel_compilation import compiled
 from tacit.losses.dispatch import curvatures, shape_of, slopes
 
-ITERATIONS = 25
+ITERATIONS = 12
 """Newton steps of a block: a fixed number, so that none is told by the time."""
 LONGEST_STEP = 2.0
 """Norm that a Newton step is shortened to: where hardly any record has a curvature, a full one would be too long."""
