@@ -18,11 +18,13 @@ from sklearn import metrics
 
 import tacit
 from benchmarks.record import RESULTS, Figure, write
-from tacit.solvers.evaluation import CALIBRATION, GROUPS, LARGEST_ODDS, OF_LABELS, OF_NUMBERS
+from tacit.solvers.evaluation import CALIBRATION, OF_LABELS, OF_NUMBERS
+from tacit.solvers.rules import EVALUATION
 
 Floats = NDArray[np.float64]
 Rows = tuple[Floats, Floats]
 POPULATION, LEVEL, LEAST = 4_000_000, 0.95, 0.93
+GROUPS, LARGEST_ODDS = EVALUATION.groups, EVALUATION.odds
 SIZES, EPSILONS = (2000, 20_000), (0.5, 2.0)
 
 

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from tacit.certificate.holdout_certificate import HoldoutCertificate
+from tacit.contract.holdout_price import holdout_price
 from tacit.documents.canonical_json import digest_of
+from tacit.privacy.budget import Budget
+from tacit.privacy.relation import Relation
 
 Command = Callable[..., Any]
 FIT = ("fit", "clinic.csv", "readmit ~ age", "--schema", "clinic.toml")
@@ -113,3 +117,17 @@ def test_keys_are_never_overwritten(tmp_path: Path, command: Command) -> None:
     before = Path("key.pem").read_bytes()
     assert command("key", "key.pem").code == 3
     assert Path("key.pem").read_bytes() == before
+
+
+def test_the_certificate_of_a_holdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    monkeypatch.chdir(tmp_path)
+    budget, relation = Budget(epsilon=1.0, delta=0.0), Relation.REPLACE_ONE
+    price = holdout_price(budget, relation, 3, 100)
+    made = HoldoutCertificate.issue(price, budget, relation, "row", records=100, answers=[], seeded=False)
+    Path("holdout.json").write_text(made.to_json(), encoding="utf-8")
+    done = command("verify", "holdout.json")
+    assert (done.code, done.err) == (0, "")
+    assert "answer of the holdout" in done.out
+    assert command("verify", "holdout.json", "--json").document["epsilon"] <= 1.0
+    alter("holdout.json", lambda it: it.update(releases=2), redigest=True)
+    assert command("verify", "holdout.json").code == 4

@@ -135,6 +135,10 @@ def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponenti
         Measure.DISPERSION: gap**2 / (np.maximum(1, p) * query.cap),
         Measure.TILT: 0.5 + gap * (p - query.start) / (2 * query.cap),
         Measure.SQUARE: (gap / query.cap) ** 2,
+        Measure.FOURTH: (gap / query.cap) ** 4,
+        Measure.CROSS: (gap * (values[:, WIDTH] - query.start) / query.cap**2) ** 2,
+        Measure.LOG_LOSS: (np.logaddexp(0, p) - values[:, WIDTH] * p) / query.cap,
+        Measure.SQUARED_LOG_LOSS: ((np.logaddexp(0, p) - values[:, WIDTH] * p) / query.cap) ** 2,
     }[measure]
     expected = BOUND * np.clip(by_hand, 0, 1).sum()
     total = integer_measures(query, BOUND, memory_store(values))

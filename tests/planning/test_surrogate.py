@@ -36,3 +36,18 @@ def test_given_moments_are_those_of_the_rows() -> None:
     features = found.rows[:, :2] / 2 + 0.5
     np.testing.assert_allclose(features.mean(axis=0), X.mean(axis=0), atol=0.02)
     np.testing.assert_allclose(np.cov(features.T), np.cov(X.T), atol=0.003)
+
+
+def test_levels_whose_labels_are_all_alike_are_so_in_the_surrogate() -> None:
+    generator = np.random.default_rng(3)
+    level = generator.choice(3, 20_000, p=[0.6, 0.37, 0.03])
+    X = (level[:, None] == np.arange(3)).astype(float)
+    chance = np.array([0.3, 0.6, 0.0])[level]
+    table = np.column_stack([np.ones(20_000), X, generator.random(20_000) < chance])
+    design = LogisticRegression(epsilon=1.0, bounds=(0, 1), classes=(0, 1)).plan(20_000, 3).design
+    found = Surrogate.simulated(design, Assumptions(moments=table.T @ table / 20_000))
+    rare = found.rows[:, 2] > 0
+    # Of some 180 rows.
+    assert 50 < rare.sum() < 400
+    assert not found.response[rare].any()
+    assert found.response[~rare].any()

@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.certificate.certificate import Certificate
+from tacit.certificate.holdout_certificate import HoldoutCertificate
+from tacit.contract.holdout_price import holdout_price
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.estimators.settings import check_settings
 from tacit.formula.formula import design_from_formula
 from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
-from tacit.privacy.budget import Guarantee
+from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.relation import Relation
 from tacit.report import statements
 from tacit.report.statements import certificate_table, forecast_line, plan_document, plan_headline, plan_table, promise
@@ -172,3 +174,14 @@ def test_labels_of_events_are_quoted() -> None:
     document["digest"] = digest_of(document)
     table = certificate_table(Certificate(canonical(document)))
     assert table.rows[0][0] == '"x\\u202e  1  2.0"'
+
+
+def test_the_table_of_a_holdout_has_its_two_pure_events() -> None:
+    budget = Budget(epsilon=1.0, delta=0.0)
+    price = holdout_price(budget, Relation.ZERO_OUT, 4, 1000)
+    made = HoldoutCertificate.issue(
+        price, budget, Relation.ZERO_OUT, "row", records=1000, answers=[], seeded=False, facts=[]
+    )
+    rows = certificate_table(made).rows
+    assert [(row[1], row[2]) for row in rows] == [("4", "8")] * 2
+    assert "2.72 times as likely" in promise(made)

@@ -14,7 +14,8 @@ from tacit.errors import SettingError
 from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
-from tacit.solvers.evaluation import GROUPS, OF_NUMBERS, plan_evaluation, variance
+from tacit.solvers.evaluation import OF_NUMBERS, plan_evaluation, variance
+from tacit.solvers.rules import EVALUATION
 from tacit.solvers.solver import PublicFacts
 
 LABELS = Binary("y", (0, 1))
@@ -71,7 +72,7 @@ def test_every_score_is_within_the_budget(relation: Relation) -> None:
 def test_accuracy_and_calibration_cost_nothing_more() -> None:
     plan = plan_evaluation(facts(LABELS), (0.0, 0.0, 0.0), ("accuracy", "zero_one_loss", "calibration", "auc"))
     assert [step.purpose for step in plan.steps] == [Purpose.WRONG_LABELS, Purpose.SCORES]
-    assert len(plan.design.columns) == 3 + GROUPS
+    assert len(plan.design.columns) == 3 + EVALUATION.groups
 
 
 def test_a_variance_is_at_most_what_the_range_allows() -> None:

@@ -22,10 +22,12 @@ from tacit.accounting import gaussian
 from tacit.constraints.region import L1Ball
 from tacit.design.design import Design
 from tacit.errors import TacitError
+from tacit.estimators.settings import settings_of
 from tacit.losses.loss import Code
 from tacit.privacy.budget import Budget
 from tacit.solvers import staged_gradient as staged
 from tacit.solvers.choice import plan_warnings
+from tacit.solvers.evaluation import OF_LABELS, OF_NUMBERS, plan_evaluation
 from tacit.solvers.moments import predicted_error
 from tacit.solvers.solver import PublicFacts
 from tools.golden import block_plans
@@ -88,10 +90,36 @@ OWN: Mapping[str, tuple[Callable[..., Any], Settings]] = {
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class Evaluated:
+    """A plan of scores in the place of a fit: all that a response has, or by default one."""
+
+    model: Any
+    scores: tuple[str, ...] | None
+    max_weight: None = None
+
+    def plan(self, n: int, d: int) -> Any:
+        """Plan the scores of coefficients 0."""
+        fitted = self.model.plan(n=n, d=d)
+        settings = settings_of(self.model.get_params(), unit="row")
+        theta = (0.0,) * fitted.design.width
+        return plan_evaluation(settings.public_facts(fitted.design, n, fitted.loss), theta, self.scores)
+
+
+def _evaluated(estimator: Callable[..., Any], *, scores: tuple[str, ...] | None = None, **settings: Any) -> Evaluated:
+    return Evaluated(estimator(**settings), scores)
+
+
+EVALUATED: Mapping[str, tuple[Callable[..., Any], Settings]] = {
+    "evaluated labels": (partial(_evaluated, tacit.LogisticRegression), {"classes": (0, 1)}),
+    "evaluated numbers": (partial(_evaluated, tacit.LinearRegression), {"y_bounds": (-1, 1)}),
+}
+
+
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every plan by its name; plans are made when they are called for."""
     for name, model, n, d, settings in (*_grid(), *block_plans.cases()):
-        factory, own = {**MODELS, **COVARIANCE, **OWN, **block_plans.MODELS}[model]
+        factory, own = {**MODELS, **COVARIANCE, **OWN, **EVALUATED, **block_plans.MODELS}[model]
         chosen = {"bounds": (-1, 1), **own, **settings}
         yield name, partial(_plan, factory, chosen, n, d)
 
@@ -141,6 +169,7 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
     yield from _pure_and_by_hand()
     yield from _batches()
     yield from _selections()
+    yield from _scores()
     for model in INTERVALS:
         yield from _named(model, _subsampled(), {"inference": True})
         yield from _named(model, _points(SHAPES, SIGNALS), {"inference": True})
@@ -204,6 +233,16 @@ def _pure_and_by_hand() -> Iterator[tuple[str, str, int, int, Settings]]:
         by_hand = {"iterations": 100, "clip": 0.8, "noise_multiplier": 25.0, "solver": "gradient"}
         spent = Budget(mu=0.4 * (1 + excess), delta=1e-6)
         yield f"logistic by hand {excess:g}", "logistic", 4000, 3, {"budget": spent, **by_hand}
+
+
+def _scores() -> Iterator[tuple[str, str, int, int, Settings]]:
+    """Every score of labels and of numbers, and the one that a search goes by."""
+    for model, scores in (("evaluated labels", OF_LABELS), ("evaluated numbers", OF_NUMBERS)):
+        for relation in ("replace-one", "add-remove"):
+            private = {"n_at_least": 2000} if relation == "add-remove" else {}
+            for asked in (None, scores):
+                settings = {"scores": asked, "relation": relation, **private}
+                yield from _named(model, iter([(2000, 5, 0.3)]), settings)
 
 
 def _batches() -> Iterator[tuple[str, str, int, int, Settings]]:

@@ -8,13 +8,12 @@ public range. Where a standard error needs second moments of a loss, they are as
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.contract.plan import Plan, Purpose, Solution, Step
@@ -25,6 +24,7 @@ from tacit.design.response import Absent, Binary, Continuous
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
 from tacit.solvers.counting import count_records, with_counting
+from tacit.solvers.rules import EVALUATION
 from tacit.solvers.score_statistics import Scored, area_under_curve, calibration
 from tacit.solvers.solver import PublicFacts, assembled, priced
 
@@ -34,18 +34,6 @@ OF_LABELS, OF_NUMBERS = (WRONG, ACCURACY, AUC, LOG_LOSS, CALIBRATION), (SQUARED,
 RESOLVED = 60
 """Coefficients are scaled so that the largest is near 2^60: no margin but 0 is then taken for 0."""
 ROUNDED = 2.0**-53
-LARGEST_ODDS, BINS, GROUPS = 6.0, 48, 8
-"""Log odds are kept within ±6, probabilities within 0.0025 and 0.9975, where log losses are summed. Histograms have
-intervals of 1/4, so that ties move the area by less than 0.001, and calibration has eight groups of six of them."""
-_TENTH = Fraction(1, 10)
-SHARES: Mapping[str, Mapping[Purpose, Fraction]] = {
-    WRONG: {Purpose.WRONG_LABELS: Fraction(1)},
-    LOG_LOSS: {Purpose.LOG_LOSS: 8 * _TENTH, Purpose.LOSS_SPREAD: 2 * _TENTH},
-    AUC: {Purpose.SCORES: Fraction(1)},
-    SQUARED: {Purpose.SQUARED_RESIDUALS: 8 * _TENTH, Purpose.LOSS_SPREAD: 2 * _TENTH},
-    R2: {Purpose.RESPONSE_MEAN: _TENTH, Purpose.SQUARED_RESIDUALS: 6 * _TENTH, Purpose.LOSS_SPREAD: 3 * _TENTH},
-}
-"""What a score asks for, and the parts of its budget. A search asks for the first alone."""
 TIMES = {Purpose.SQUARED_RESIDUALS: {R2: 2}, Purpose.LOSS_SPREAD: {R2: 3}}
 """Sums of one purpose, where a score asks for more than one."""
 
@@ -62,6 +50,13 @@ class Evaluation:
     """Whether the spread of squared errors is asked for; else it is the largest that their range allows."""
     counted: Design | None = None
     """The design of the records, where they are counted first; that of the plan is of the scores."""
+    odds: float = 0.0
+    """The largest log odds, beyond which they are cut where log losses are summed."""
+    edges: tuple[float, ...] = ()
+    """Ends of the intervals of a histogram of log odds."""
+    groups: int = 1
+    known: float = 0.0
+    """Deviations of its noise below which a total of the histogram tells nothing."""
     name: str = "evaluation"
     intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
@@ -74,11 +69,18 @@ class Evaluation:
         if ACCURACY in self.scores:
             wrong = by_name[WRONG]
             by_name[ACCURACY] = replace(wrong, name=ACCURACY, value=1.0 - wrong.value)
-        kept = [by_name[name] for name in names_of(self.scores)]
+        kept = [by_name[name] for name in self.names]
         return Solution(
             np.array([scored.value for scored in kept]),
             decrements=(*(scored.noise for scored in kept), *(scored.error for scored in kept)),
         )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of what is released."""
+        counts = np.ones((2, len(self.edges) + 1))
+        groups = [scored.name for scored in calibration(counts, np.array(self.edges), 0.0, self.groups, self.known)]
+        return [name for score in self.scores for name in (groups if score == CALIBRATION else [score])]
 
     def _score(self, name: str, gate: Gate, n: float) -> list[Scored]:
         if name == AUC:
@@ -101,11 +103,11 @@ class Evaluation:
         return Scored.of(WRONG, share, answer.noise_scale / n, pulled * (1 - pulled) / n)
 
     def _log_loss(self, gate: Gate, n: float) -> Scored:
-        """The mean log loss of log odds within ±6."""
-        theta, cap = np.array(self.theta), math.log1p(math.exp(LARGEST_ODDS))
+        """The mean log loss of log odds that are kept within their ends."""
+        theta, cap = np.array(self.theta), math.log1p(math.exp(self.odds))
 
         def mean(measure: Measure) -> tuple[float, float]:
-            query = ResidualSize(theta, cap, None, -LARGEST_ODDS, LARGEST_ODDS, measure)
+            query = ResidualSize(theta, cap, None, -self.odds, self.odds, measure)
             answer = gate.ask(query)
             return float(answer.value[0]) / n, answer.noise_scale / n
 
@@ -114,9 +116,10 @@ class Evaluation:
 
     def _histogram(self, gate: Gate) -> list[Scored]:
         """The area under the curve and the shares of labels, of one histogram."""
-        answer = gate.ask(ScoreHistogram(np.array(self.theta), edges()))
-        found = [area_under_curve(answer.value, answer.noise_scale)]
-        return found + calibration(answer.value, edges(), answer.noise_scale, GROUPS)
+        edges = np.array(self.edges)
+        answer = gate.ask(ScoreHistogram(np.array(self.theta), edges))
+        found = [area_under_curve(answer.value, answer.noise_scale, self.known)]
+        return found + calibration(answer.value, edges, answer.noise_scale, self.groups, self.known)
 
     def _squared(self, gate: Gate, n: float) -> Scored:
         """The mean squared error."""
@@ -177,21 +180,28 @@ def variance(mean: float, square: tuple[float, float] | None) -> float:
     return min(max(square[0] - kept**2, 0.0) + square[1], kept * (1.0 - kept))
 
 
-def edges() -> NDArray[np.float64]:
-    """Ends of the intervals of log odds; beyond the outer ones there is one more on each side."""
-    return np.linspace(-LARGEST_ODDS, LARGEST_ODDS, BINS + 1)[1:-1]
+def shares_of(score: str, *, spread: bool) -> dict[Purpose, Fraction]:
+    """What a score asks for, and the parts of its budget; without its `spread` the first alone, as in a search."""
+    rest, level = EVALUATION.spread_share, EVALUATION.level_share
+    moments = EVALUATION.moments_share
+    shares: dict[Purpose, Fraction] = {
+        WRONG: {Purpose.WRONG_LABELS: Fraction(1)},
+        AUC: {Purpose.SCORES: Fraction(1)},
+        LOG_LOSS: {Purpose.LOG_LOSS: 1 - rest, Purpose.LOSS_SPREAD: rest},
+        SQUARED: {Purpose.SQUARED_RESIDUALS: 1 - rest, Purpose.LOSS_SPREAD: rest},
+        R2: {
+            Purpose.RESPONSE_MEAN: level,
+            Purpose.SQUARED_RESIDUALS: 1 - level - moments,
+            Purpose.LOSS_SPREAD: moments,
+        },
+    }[score]
+    return shares if spread else {next(iter(shares)): Fraction(1)}
 
 
 def asked_once(scores: Sequence[str]) -> list[str]:
     """Scores that are paid for, in order: accuracy is one less the wrong labels, calibration is of the histogram."""
     same = {ACCURACY: WRONG, CALIBRATION: AUC}
     return list(dict.fromkeys(same.get(name, name) for name in scores))
-
-
-def names_of(scores: Sequence[str]) -> list[str]:
-    """Names of what is released."""
-    groups = [scored.name for scored in calibration(np.ones((2, BINS)), edges(), 0.0, GROUPS)]
-    return [name for score in scores for name in (groups if score == CALIBRATION else [score])]
 
 
 def require_scores(facts: PublicFacts, scores: Sequence[str] | None) -> tuple[str, ...]:
@@ -221,14 +231,24 @@ def plan_evaluation(facts: PublicFacts, theta: tuple[float, ...], scores: Sequen
     """
     chosen, response = require_scores(facts, scores), facts.design.response
     counted = facts.design if facts.counts else None
-    solver = Evaluation(theta, chosen, spread=scores is not None, counted=counted)
+    inner = np.linspace(-EVALUATION.odds, EVALUATION.odds, EVALUATION.intervals + 1)[1:-1]
+    solver = Evaluation(
+        theta,
+        chosen,
+        spread=scores is not None,
+        counted=counted,
+        odds=EVALUATION.odds,
+        edges=tuple(inner.tolist()),
+        groups=EVALUATION.groups,
+        known=EVALUATION.known,
+    )
     if isinstance(response, Continuous):
         low, high = ((end - response.center) / response.scale for end in (response.lower, response.upper))
         solver = replace(solver, ends=(low, high), scale=response.scale)
     wanted = [
         (purpose, part, TIMES.get(purpose, {}).get(name, 1))
         for name in asked_once(chosen)
-        for purpose, part in (SHARES[name].items() if solver.spread else [(next(iter(SHARES[name])), Fraction(1))])
+        for purpose, part in shares_of(name, spread=solver.spread).items()
     ]
     each = Fraction(1, len(asked_once(chosen)))
 
@@ -243,6 +263,6 @@ def plan_evaluation(facts: PublicFacts, theta: tuple[float, ...], scores: Sequen
         plan = assembled(facts, solver, [Step(kind(it), None, times, it) for it, _, times in wanted])
     else:
         plan = with_counting(facts, mu_squared_of(facts.budget), rest)
-    columns = tuple(Column(name, (), -math.inf, math.inf, 0.0, 1.0) for name in names_of(chosen))
+    columns = tuple(Column(name, (), -math.inf, math.inf, 0.0, 1.0) for name in solver.names)
     design = Design(columns, Absent(), math.sqrt(len(columns)), intercept=False)
     return replace(plan, design=design, counting=False)

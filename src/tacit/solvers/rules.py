@@ -362,8 +362,22 @@ class Stochastic:
     size_share: Fraction = rule(Fraction(2, 100), "for each mean size of residuals")
 
 
+@dataclass(frozen=True)
+class Evaluations:
+    """Scores of a released model on private records."""
+
+    study: ClassVar[str] = "coverage of their intervals on simulated populations (docs/evaluation.md)"
+    spread_share: Fraction = rule(Fraction(1, 5), "of a log loss or squared error: for its spread, by which errors go")
+    level_share: Fraction = rule(Fraction(1, 10), "of R²: for the mean of the response")
+    moments_share: Fraction = rule(Fraction(3, 10), "of R²: for three fourth moments")
+    odds: float = rule(6.0, "log odds are kept within ±6, probabilities within 0.0025 and 0.9975")
+    intervals: int = rule(48, "of log odds, 1/4 wide: ties then move an area by less than 0.001")
+    groups: int = rule(8, "of neighbouring intervals, whose shares of labels are the calibration")
+    known: float = rule(4.0, "deviations of its noise below which a total tells nothing")
+
+
 TABLES, WARNINGS, COUNTING, BOUNDS = Tables(), Warnings(), Counting(), Bounds()
 INTERCEPT_ONLY, DESCENT, LABELS = InterceptOnly(), Descent(), Labels()
 NEWTON_POLISH, STAGED, RESPONSE = NewtonPolish(), Staged(), Response()
 CORRECTIONS, MEAN, WHITENING, STOCHASTIC = Corrections(), Mean(), Whitening(), Stochastic()
-ADASSP, COVARIANCE = AdaptiveRidge(), Covariance()
+ADASSP, COVARIANCE, EVALUATION = AdaptiveRidge(), Covariance(), Evaluations()
