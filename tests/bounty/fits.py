@@ -19,6 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 import tacit
+from tacit.audit.image_fits import SIDE, small_recipe
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
@@ -159,6 +160,15 @@ def fit_file(case: FitCase, table: Table, relation: Relation) -> Any:
     return fit, fit.certificate, repr(fit)
 
 
+def fit_images(case: FitCase, table: Table, relation: Relation) -> Any:
+    """`tacit.ImageClassifier` of images whose stripes are the features of a record."""
+    rows = np.clip(np.nan_to_num(np.asarray(table["X"], dtype=np.float64)), -1.0, 1.0)
+    images = np.repeat(np.repeat(((rows + 1.0) * 127.5).astype(np.uint8), SIDE // WIDTH, axis=1)[:, None], SIDE, axis=1)
+    model = tacit.ImageClassifier(budget=case.budget, recipe=small_recipe(), relation=str(relation))
+    model.fit(np.ascontiguousarray(images), table["y"].astype(int))
+    return model, model.certificate_, repr(model)
+
+
 @functools.cache
 def public_model(relation: Relation) -> Any:
     """A model of public rows."""
@@ -218,6 +228,7 @@ CASES: Mapping[str, FitCase] = {
         FitCase("whitener", tacit.PrivateWhitener, NOTHING, relations=_PUBLIC_N),
         FitCase("naive Bayes", tacit.GaussianNB),
         FitCase("formula", None, relations=_PUBLIC_N, other=fit_formula),
+        FitCase("images", None, CLASSES, relations=(Relation.REPLACE_ONE,), other=fit_images),
         FitCase("file", None, relations=_PUBLIC_N, other=fit_file),
         FitCase("evaluation", None, relations=_PUBLIC_N, other=evaluate),
         FitCase("statistics", None, relations=_PUBLIC_N, other=ask_statistics),
@@ -225,3 +236,8 @@ CASES: Mapping[str, FitCase] = {
     )
 }
 """Fits that are sums with noise, by name."""
+MINIMA: Mapping[str, FitCase] = {
+    name: replace(_LOGISTIC, name=name, settings={"solver": name}, budget=Budget(epsilon=2.0, delta=1e-5))
+    for name in ("objective-perturbation", "objective-perturbation-kst", "output-perturbation")
+}
+"""Fits that are minima with noise."""
