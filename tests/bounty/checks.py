@@ -27,7 +27,7 @@ from tacit.privacy import Gaussian, Laplace, PoissonSampled, Pure, Repeated, Sam
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, PoissonRuns, RandomStopping
 from tacit.privacy.relation import Relation
-from tests.bounty import batch_checks, ledger_checks, oracle
+from tests.bounty import batch_checks, ledger_checks, oracle, use_checks
 from tests.bounty.fits import CASES, MINIMA, FitCase, neighbours, table_of
 from tests.bounty.recorded_fits import Asked, Diverged, Run, answered_as, quiet, recorded
 
@@ -250,6 +250,7 @@ CHECKS: Mapping[str, Check] = {
     "prices": price_is_low,
     **batch_checks.CHECKS,
     **ledger_checks.CHECKS,
+    **use_checks.CHECKS,
 }
 """Every check by its name."""
 

@@ -149,6 +149,13 @@ def fit_formula(case: FitCase, table: Table, relation: Relation) -> Any:
     return fit, fit.certificate, str(fit.summary())
 
 
+def fit_formula_of(unit: str, table: Table) -> Any:
+    """`tacit.glm` of one column, for a unit that no column names."""
+    schema = tacit.Schema.parse(SCHEMA.format(relation=f'unit = "{unit}"'))
+    frame = pd.DataFrame({"x0": table["X"][:, 0], "ward": "a", "y": table["y"].astype(int)})
+    return tacit.glm("y ~ x0", frame, schema, budget=BUDGET, inference=False)
+
+
 def fit_file(case: FitCase, table: Table, relation: Relation) -> Any:
     """`tacit.glm` of a CSV file."""
     schema = tacit.Schema.parse(SCHEMA.format(relation=f'relation = "{relation}"'))
