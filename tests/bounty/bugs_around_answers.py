@@ -189,6 +189,21 @@ def fixed_number_of_trials(patch: Patch) -> None:
     patch.setattr(search_draws, "drawn_runs", lambda law, _: int(law.mean))
 
 
+def scored_on_its_own_rows(patch: Patch) -> None:
+    """Trials of a search are fitted to all rows, those that score them among them."""
+    found = search._Trials.fitted
+
+    def fitted(self: Any, setting: int, part: Any, budget: Any, number: int) -> Any:
+        return found(self, setting, None, budget, number)
+
+    patch.setattr(search._Trials, "fitted", fitted)
+
+
+def key_for_every_request(patch: Patch) -> None:
+    """A key stands for any request: a second one under it is not charged."""
+    patch.setattr(ledger_use, "request_digest", lambda _: "0" * 64)
+
+
 def search_pays_the_winner(patch: Patch) -> None:
     """A search pays for the winner's trial alone."""
     patch.setattr(SearchEvents, "events", lambda self: (self.trial,))
@@ -237,6 +252,8 @@ BUGS = (
     Bug("any total is right", any_total_is_right, "forgeries"),
     Bug("equal charges count once", equal_charges_count_once, "ledger: laws"),
     Bug("fixed number of trials", fixed_number_of_trials, "search: trials"),
+    Bug("scored on its own rows", scored_on_its_own_rows, "search: rows"),
+    Bug("a key for every request", key_for_every_request, "ledger: keys"),
     Bug("search pays for the winner", search_pays_the_winner, "search"),
     Bug("search shows its trials", search_shows_its_trials, "search"),
 )

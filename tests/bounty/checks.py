@@ -27,8 +27,8 @@ from tacit.privacy import Gaussian, Laplace, PoissonSampled, Pure, Repeated, Sam
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, PoissonRuns, RandomStopping
 from tacit.privacy.relation import Relation
-from tests.bounty import batch_checks, ledger_checks, oracle
-from tests.bounty.fits import CASES, FitCase, neighbours, table_of
+from tests.bounty import batch_checks, ledger_checks, oracle, use_checks
+from tests.bounty.fits import CASES, MINIMA, FitCase, neighbours, table_of
 from tests.bounty.recorded_fits import Asked, Diverged, Run, answered_as, quiet, recorded
 
 PAIRS, FITS = 6, 12
@@ -237,6 +237,7 @@ _AUDITED = [name for name, attack in ATTACKS.items() if attack.subject is audit.
 CHECKS: Mapping[str, Check] = {
     **_named("neighbours", neighbours_differ),
     **_named("nothing else", else_leaves),
+    **{f"nothing else: {name}": partial(else_leaves, case, Relation.ZERO_OUT) for name, case in MINIMA.items()},
     **_named("recount", paid_too_little),
     **{f"ledger: {name}": partial(charged_too_little, case, case.relations[0]) for name, case in CASES.items()},
     **{f"noise: {name}": partial(noise_is_wrong, case, case.relations[0]) for name, case in CASES.items()},
@@ -249,6 +250,7 @@ CHECKS: Mapping[str, Check] = {
     "prices": price_is_low,
     **batch_checks.CHECKS,
     **ledger_checks.CHECKS,
+    **use_checks.CHECKS,
 }
 """Every check by its name."""
 

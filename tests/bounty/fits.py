@@ -19,6 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 import tacit
+from tacit.audit.image_fits import SIDE, small_recipe
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
@@ -148,6 +149,13 @@ def fit_formula(case: FitCase, table: Table, relation: Relation) -> Any:
     return fit, fit.certificate, str(fit.summary())
 
 
+def fit_formula_of(unit: str, table: Table) -> Any:
+    """`tacit.glm` of one column, for a unit that no column names."""
+    schema = tacit.Schema.parse(SCHEMA.format(relation=f'unit = "{unit}"'))
+    frame = pd.DataFrame({"x0": table["X"][:, 0], "ward": "a", "y": table["y"].astype(int)})
+    return tacit.glm("y ~ x0", frame, schema, budget=BUDGET, inference=False)
+
+
 def fit_file(case: FitCase, table: Table, relation: Relation) -> Any:
     """`tacit.glm` of a CSV file."""
     schema = tacit.Schema.parse(SCHEMA.format(relation=f'relation = "{relation}"'))
@@ -157,6 +165,15 @@ def fit_file(case: FitCase, table: Table, relation: Relation) -> Any:
         frame.to_csv(path, index=False)
         fit = tacit.glm("y ~ x0", path, schema, budget=case.budget, invalid_rows="zero", inference=False)
     return fit, fit.certificate, repr(fit)
+
+
+def fit_images(case: FitCase, table: Table, relation: Relation) -> Any:
+    """`tacit.ImageClassifier` of images whose stripes are the features of a record."""
+    rows = np.clip(np.nan_to_num(np.asarray(table["X"], dtype=np.float64)), -1.0, 1.0)
+    images = np.repeat(np.repeat(((rows + 1.0) * 127.5).astype(np.uint8), SIDE // WIDTH, axis=1)[:, None], SIDE, axis=1)
+    model = tacit.ImageClassifier(budget=case.budget, recipe=small_recipe(), relation=str(relation))
+    model.fit(np.ascontiguousarray(images), table["y"].astype(int))
+    return model, model.certificate_, repr(model)
 
 
 @functools.cache
@@ -218,6 +235,7 @@ CASES: Mapping[str, FitCase] = {
         FitCase("whitener", tacit.PrivateWhitener, NOTHING, relations=_PUBLIC_N),
         FitCase("naive Bayes", tacit.GaussianNB),
         FitCase("formula", None, relations=_PUBLIC_N, other=fit_formula),
+        FitCase("images", None, CLASSES, relations=(Relation.REPLACE_ONE,), other=fit_images),
         FitCase("file", None, relations=_PUBLIC_N, other=fit_file),
         FitCase("evaluation", None, relations=_PUBLIC_N, other=evaluate),
         FitCase("statistics", None, relations=_PUBLIC_N, other=ask_statistics),
@@ -225,3 +243,8 @@ CASES: Mapping[str, FitCase] = {
     )
 }
 """Fits that are sums with noise, by name."""
+MINIMA: Mapping[str, FitCase] = {
+    name: replace(_LOGISTIC, name=name, settings={"solver": name}, budget=Budget(epsilon=2.0, delta=1e-5))
+    for name in ("objective-perturbation", "objective-perturbation-kst", "output-perturbation")
+}
+"""Fits that are minima with noise."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tacit.contract.query import Answer, BatchGradientSum, NoisyMinimum, PerturbedMinimum, Query
 from tacit.contract.sensitivity import AnyPrice
 from tacit.engine.gate import PlannedGate
+from tacit.mechanisms.grouped_responder import GroupedResponder
 from tacit.mechanisms.query_responder import Responder
 
 NO_SUM = (BatchGradientSum, NoisyMinimum, PerturbedMinimum)
@@ -72,15 +73,16 @@ def _run(fit: Fit, table: Any, then: Run | None) -> Run:
     """Fit with a gate that keeps all answers, or gives those of another fit."""
     asked: list[Asked] = []
     calls: list[AnyPrice] = []
-    pass_on, respond = PlannedGate.ask, Responder.answer
+    pass_on = PlannedGate.ask
+    respond: dict[type, Any] = {kind: kind.answer for kind in (Responder, GroupedResponder)}
 
-    def answer(self: Responder, query: Query, price: AnyPrice) -> Answer:
+    def answer(self: Any, query: Query, price: AnyPrice) -> Answer:
         calls.append(price)
-        return respond(self, query, price)
+        found: Answer = respond[type(self)](self, query, price)
+        return found
 
     def ask(self: PlannedGate, query: Query) -> Answer:
         responder = self._responder
-        assert isinstance(responder, Responder)
         if then is None:
             found = pass_on(self, query)
             price = calls[-1]
@@ -92,11 +94,12 @@ def _run(fit: Fit, table: Any, then: Run | None) -> Run:
             if plainly(query) != plainly(before.query):
                 raise Diverged("given the same answers, another query is asked of the other table")
             calls.append(price)
-        asked.append(Asked(query, price, found, exact_sum(respond, responder, query, price)))
+        asked.append(Asked(query, price, found, exact_sum(respond[type(responder)], responder, query, price)))
         return found
 
     with (
         patch.object(Responder, "answer", answer),
+        patch.object(GroupedResponder, "answer", answer),
         patch.object(PlannedGate, "ask", ask),
         warnings.catch_warnings(record=True) as caught,
     ):
@@ -108,7 +111,7 @@ def _run(fit: Fit, table: Any, then: Run | None) -> Run:
     return Run(tuple(asked), left, warned, len(calls) - len(asked))
 
 
-def exact_sum(respond: Any, responder: Responder, query: Query, price: AnyPrice) -> NDArray[np.float64] | None:
+def exact_sum(respond: Any, responder: Any, query: Query, price: AnyPrice) -> NDArray[np.float64] | None:
     """The sum that an answer would be without noise."""
     if isinstance(query, NO_SUM):
         return None

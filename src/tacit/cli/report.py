@@ -19,7 +19,7 @@ LEDGERS = (b"tacit-ledger/", b"SQLite format 3\x00")
 
 
 def report(
-    file: Annotated[Path, argument("FILE", "A certificate, a stored fit, or a ledger.")],
+    file: Annotated[Path, argument("FILE", "A certificate of a fit or a ledger, a stored fit, or a ledger.")],
     *,
     output: Annotated[Path | None, flag("FILE", "Write a page.", "--output", "-o", default="FILE with .html")] = None,
     text: Annotated[Path | None, flag("FILE", "Write it as plain text too.")] = None,
@@ -49,10 +49,11 @@ def report(
 
 
 def page_of(file: Path, key: str | None, *, is_ledger: bool) -> Page:
-    """The page of a file, whatever of the three it is."""
+    """The page of a file, whatever of these it is."""
+    from tacit.report.ledger_page import joint_page, ledger_page
+
     if is_ledger:
         from tacit.cli.ledger import existing
-        from tacit.report.ledger_page import ledger_page
 
         if key is not None:
             raise SettingError("a ledger is not signed; --key is for certificates and stored fits")
@@ -68,7 +69,7 @@ def page_of(file: Path, key: str | None, *, is_ledger: bool) -> Page:
     if fit_file.is_fit(document):
         return certificate_page(fit_file.from_document(document), key, file.name)
     if document.get("format") in tuple(JointCertificate.formats):
-        raise SettingError("this is the certificate of a ledger; make the report of the ledger itself, from its file")
+        return joint_page(JointCertificate.of(document), key, file.name)
     kind = SearchCertificate if document.get("format") in tuple(SearchCertificate.formats) else Certificate
     return certificate_page(kind.of(document), key, file.name)
 

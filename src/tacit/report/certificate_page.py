@@ -60,7 +60,8 @@ def certificate_page(of: Certificate | SearchCertificate | StoredFit, key: str |
     accuracy = _accuracy(stored)
     last = (accuracy, _facts(document), _small_print(certificate, found))
     if not document["private"]:
-        verdict = f"NOT private: {document['why_not_private']}. Nothing is promised. Do not publish this release."
+        why = quoted(str(document["why_not_private"]), LONGEST_VALUE).strip('"')
+        verdict = f"NOT private: {why}. Nothing is promised. Do not publish this release."
         return Page(TITLE, _subject(document, name), verdict, good=False, sections=last, footer=_footer(certificate))
     guarantee = certificate.rederive()
     unit = quoted(guarantee.unit)

@@ -1,14 +1,18 @@
-"""The page of a ledger, for a data-protection officer: the budget, what was spent, by whom and on what."""
+"""The page of a ledger or of its certificate, for a data-protection officer: what was spent, by whom and on what."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING
 from typing import Any
 
 from tacit.accounting.composition import compose
 from tacit.documents.canonical_json import quoted
+from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.ledger import Ledger
-from tacit.privacy.budget import Guarantee
+from tacit.privacy.budget import Budget, Guarantee
+from tacit.privacy.event_json import from_json
 from tacit.report.hazards import WORDS, ledger_hazards
 from tacit.report.odds import delta_in_words, detection_sentence, suspicion_table
 from tacit.report.page import Page, Section
@@ -26,43 +30,51 @@ def ledger_page(ledger: Ledger, name: str = "") -> Page:
 
     Guarantee: file, chain and amounts are verified first; what does not hold raises `LedgerError`.
     """
-    checked = ledger.verify()
-    terms, status, charges = ledger.terms, ledger.status(), ledger.charges()
-    dataset = "no named table" if terms.dataset is None else f"the table {quoted(terms.dataset, LONGEST_VALUE)}"
-    of = f"budget for {dataset}" + (f"; from the file {quoted(name, LONGEST_VALUE)}" if name else "")
+    checked, status = ledger.verify(), ledger.status()
     budget = Section("Budget", (f"The budget is {status.budget}. Left: {status}.", *_paused(ledger)))
     last = Section("Checked for this page", (checked.statement,))
     footer = (f"Head of the chain: {checked.head}",)
-    if not charges:
+    if not ledger.charges():
         verdict = "Nothing has been charged yet: nothing was released through this ledger."
-        return Page(TITLE, of, verdict, good=True, sections=(budget, last), footer=footer)
-    certificate = ledger.certificate()
-    total, found = certificate.rederive(), certificate.check()
-    unit = quoted(total.unit)
+        return Page(TITLE, _of(ledger.terms.dataset, name), verdict, good=True, sections=(budget, last), footer=footer)
+    page = joint_page(ledger.certificate(), name=name)
+    parts = tuple(budget if part.title == budget.title else part for part in page.sections[:-1])
+    return replace(page, sections=(*parts, last), footer=footer)
+
+
+def joint_page(certificate: JointCertificate, key: str | None = None, name: str = "") -> Page:
+    """Lay out what the certificate of a ledger states.
+
+    Guarantee: what is stated is derived again from the events. What does not add up raises `CertificateError`.
+    """
+    found, total = certificate.check(key), certificate.rederive()
+    document, unit = certificate.parsed, quoted(total.unit)
+    charges = document["charges"]
+    unknown = sum(charge["release"] is None for charge in charges)
+    meaning = (joint_promise(certificate), detection_sentence(total, unit))
     sections = (
         Section("Whom it protects", (compared(total.relation, unit),)),
-        Section(
-            "What that means, in odds",
-            (joint_promise(certificate), detection_sentence(total, unit)),
-            table=suspicion_table(total),
-        ),
+        Section("What that means, in odds", meaning, table=suspicion_table(total)),
         Section("What is protected", items=protected(total.relation, unit)),
         Section("What is not protected", items=unprotected(total.relation, unit, others=OTHERS)),
-        budget,
+        Section("Budget", (f"The budget is {Budget(**document['budget'])}. All charges are within it.",)),
         Section("Who spent it", table=analyst_table(certificate)),
         Section("What was released", table=_charges(charges, total)),
-        Section(
-            "Hazards, and what is known of each",
-            WORDS,
-            table=ledger_hazards(certificate.parsed, found, checked.unreleased),
-        ),
-        last,
+        Section("Hazards, and what is known of each", WORDS, table=ledger_hazards(document, found, unknown)),
+        Section("Checked for this page", (found.statement,)),
     )
+    count = "One charge" if len(charges) == 1 else f"All {len(charges)} charges together"
     verdict = (
-        f"All {len(charges)} charges together: private, with ε = {rounded(total.epsilon, 4, ROUND_CEILING)} and "
+        f"{count}: private, with ε = {rounded(total.epsilon, 4, ROUND_CEILING)} and "
         f"{delta_in_words(total.delta)} for every {unit}, if the premises of each fit hold."
     )
-    return Page(TITLE, of, verdict, good=True, sections=sections, footer=footer)
+    footer = (f"Digest of the certificate: {certificate.digest}",)
+    return Page(TITLE, _of(document["dataset"], name), verdict, good=True, sections=sections, footer=footer)
+
+
+def _of(dataset: str | None, name: str) -> str:
+    table = "no named table" if dataset is None else f"the table {quoted(dataset, LONGEST_VALUE)}"
+    return f"budget for {table}" + (f"; from the file {quoted(name, LONGEST_VALUE)}" if name else "")
 
 
 def _paused(ledger: Ledger) -> tuple[str, ...]:
@@ -72,18 +84,19 @@ def _paused(ledger: Ledger) -> tuple[str, ...]:
     )
 
 
-def _charges(charges: Any, total: Guarantee) -> Table:
+def _charges(charges: Sequence[Mapping[str, Any]], total: Guarantee) -> Table:
     rows = []
     for charge in charges[:MOST_CHARGES]:
-        alone = compose(charge.events, total.relation).epsilon(total.delta)
-        what = ": ".join(filter(None, (charge.label, charge.formula))) or "not said"
+        alone = compose([from_json(event) for event in charge["events"]], total.relation).epsilon(total.delta)
+        what = ": ".join(filter(None, (charge["label"], charge.get("formula")))) or "not said"
+        analyst = charge.get("analyst")
         rows.append(
             (
-                quoted(charge.time[:19].replace("T", " "), LONGEST_VALUE).strip('"'),
-                "not named" if charge.analyst is None else quoted(charge.analyst),
+                quoted(charge["time"][:19].replace("T", " "), LONGEST_VALUE).strip('"'),
+                "not named" if analyst is None else quoted(analyst),
                 quoted(what, LONGEST_VALUE).strip('"'),
                 rounded(alone, 4, ROUND_CEILING),
-                "yes" if charge.release is not None else "not known",
+                "yes" if charge["release"] is not None else "not known",
             )
         )
     if len(charges) > MOST_CHARGES:
