@@ -159,7 +159,7 @@ def test_a_formula_fit_is_kept_and_read_again(tmp_path: Path) -> None:
     assert [term["name"] for term in fit.terms[:4]] == ["red: Intercept", "red: a", "red: b", "green: Intercept"]
     fit.save(tmp_path / "fit.json")
     read = tacit.load(tmp_path / "fit.json")
-    assert read.params == fit.params
+    assert read.params.equals(fit.params)
     for simultaneous in (False, True, "scheffe"):
         np.testing.assert_array_equal(read.conf_int(simultaneous=simultaneous), fit.conf_int(simultaneous=simultaneous))
     np.testing.assert_allclose(read.cov_params(), fit.cov_params())

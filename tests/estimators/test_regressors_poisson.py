@@ -111,7 +111,7 @@ def test_rates_stay_finite_and_below_the_cap() -> None:
     X, y = table(800)
     model = PoissonRegressor(**SEEDED).fit(X, y)
     far = model.predict([[1e9, -1e9, 1e9], [-1e9, 1e9, -1e9]])
-    assert far.max() == pytest.approx(60 * np.e)
+    assert far.max() == pytest.approx(60)
     assert far.min() >= 0
 
 

@@ -16,7 +16,7 @@ from tacit.errors import CertificateError, LedgerError, SettingError
 
 TRUTH = np.array([-0.3, 1.0, -0.7])
 Table = tuple[NDArray[np.float64], NDArray[np.float64]]
-SOLVER: dict[str, Any] = {"solver": "output-perturbation", "bounds": ((-5, -4), (5, 6))}
+SOLVER: dict[str, Any] = {"solver": "output-perturbation", "bounds": {"x0": (-5, 5), "x1": (-4, 6)}}
 RESPONSE: dict[str, Any] = {"y_bounds": (-4, 6)}
 ESTIMATORS: list[tuple[Any, dict[str, Any]]] = [
     (LogisticRegression, {"classes": [0, 1]}),

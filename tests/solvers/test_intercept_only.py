@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.contract.plan import LEVEL_ONLY
 from tacit.privacy.budget import Budget
+from tacit.solvers.choice import plan_warnings
 
 
 def planned(n: int, d: int, **settings: Any) -> Any:
@@ -36,6 +38,33 @@ def test_the_share_of_labels_is_found_and_slopes_are_zero() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.uniform(-1, 1, (4000, 499)), (rng.random(4000) < 0.3).astype(int)
     model = tacit.LogisticRegression(budget=Budget(mu=0.1), bounds=(-1, 1), classes=(0, 1), random_state=1)
-    model.fit(X, y)
+    with pytest.warns(UserWarning, match="Only the level of the response is released"):
+        model.fit(X, y)
     assert not model.coef_.any()
     assert model.predict_proba(X[:1])[0, 1] == pytest.approx(0.3, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("model", "n"),
+    [
+        (tacit.LinearRegression(epsilon=0.1, bounds=(0, 1), y_bounds=(0, 1)), 300),
+        (tacit.PoissonRegressor(epsilon=0.1, bounds=(0, 1), y_max=10), 300),
+    ],
+)
+def test_a_level_says_so_before_anything_is_spent(model: Any, n: int) -> None:
+    """In the plan, as a warning, and in the summary: from public facts alone."""
+    plan = model.plan(n, 3)
+    assert plan.level_only
+    assert LEVEL_ONLY in str(plan)
+    assert LEVEL_ONLY in plan._repr_html_()
+    assert any(text.startswith(LEVEL_ONLY) for text in plan_warnings(plan))
+    X = np.random.default_rng(0).uniform(0, 1, (n, 3))
+    with pytest.warns(UserWarning, match="Only the level of the response|small for this table"):
+        model.fit(X, np.round(X[:, 0]))
+    assert LEVEL_ONLY in model.summary().notes
+
+
+def test_slopes_that_are_released_are_no_level() -> None:
+    plan = tacit.LinearRegression(epsilon=1.0, bounds=(0, 1), y_bounds=(0, 1)).plan(20_000, 3)
+    assert not plan.level_only
+    assert LEVEL_ONLY not in str(plan)

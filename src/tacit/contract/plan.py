@@ -223,6 +223,9 @@ class Solver(Protocol):
         """Ask the plan's queries, in their order, and return the coefficients."""
 
 
+LEVEL_ONLY = "Only the level of the response is released: slopes would be noise, and all of them are 0."
+
+
 def signal(records: float, mu: float, width: int) -> float:
     """Return n·μ/d: how many records, in units of the noise, there are for each coefficient."""
     return records * mu / width
@@ -277,6 +280,11 @@ class Plan(Displayed):
     def draws_batches(self) -> bool:
         """Whether steps read batches, which are drawn from the table in its own order."""
         return any(step.kind is QueryKind.BATCH_GRADIENT for step in self.steps)
+
+    @property
+    def level_only(self) -> bool:
+        """Whether the level of the response alone is released: all slopes will be 0."""
+        return bool(getattr(self.solver, "level_only", False)) and bool(self.design.columns)
 
     @property
     def requires_whole_table(self) -> bool:
@@ -353,6 +361,8 @@ class Plan(Displayed):
         """Read the plan aloud: solver, queries, price, forecast."""
         lines = [f"{self.solver.name} on {self.records} records, {self.design.width} coefficients"]
         lines.extend(f"  {step.times} × {step.purpose} ({step.kind})" for step in self.gathered())
+        if self.level_only:
+            lines.append(f"  {LEVEL_ONLY}")
         of = "" if self.whole is None else f" of the {self.whole.name}"
         lines.append(f"  price{of}: {self.guarantee()}")
         if (forecast := self.forecast) is not None:
@@ -361,11 +371,12 @@ class Plan(Displayed):
 
     def _shown(self) -> Shown:
         steps = tuple((str(step.purpose), str(step.kind), f"{step.times:,}") for step in self.gathered())
+        level = (LEVEL_ONLY,) if self.level_only else ()
         title = f"Plan: {self.solver.name} on {self.records:,} records, {self.design.width} coefficients"
         facts = [("Price", str(self.guarantee()))]
         if (forecast := self.forecast) is not None:
             facts.append(("Expected excess loss", f"at most {forecast.excess_loss:.3g}, if {forecast.assumption}"))
-        return Shown(title, tuple(facts), Table(("step", "query", "times"), steps), self.cautions())
+        return Shown(title, tuple(facts), Table(("step", "query", "times"), steps), (*level, *self.cautions()))
 
     def with_facts(self, *facts: PublicFact) -> Plan:
         """Return the plan with further facts that it takes as public."""

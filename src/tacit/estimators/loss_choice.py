@@ -104,8 +104,8 @@ def highest_predictor(response: Count) -> float:
 def predicted(response: Response, margins: NDArray[np.float64], offset: AnyOffset | None = None) -> NDArray[np.float64]:
     """Return the expected response at linear predictors on the user's scale; NaN stays NaN.
 
-    Probabilities of the second class, or of all classes; values within y_bounds; rates, kept where
-    the loss was not capped at the smallest exposure.
+    Probabilities of the second class, or of all classes; values within y_bounds; counts up to the largest one, or
+    rates up to that over the smallest exposure.
     """
     match response:
         case Binary():
@@ -116,7 +116,8 @@ def predicted(response: Response, margins: NDArray[np.float64], offset: AnyOffse
             return np.clip(margins, response.lower, response.upper)
         case Count():
             smallest = 0.0 if offset is None else offset.lower
-            return np.exp(np.minimum(margins, highest_predictor(response) - smallest))
+            # No count is larger than the public largest one, and no rate than that over the smallest exposure.
+            return np.exp(np.minimum(margins, math.log(response.upper) - smallest))
         case Absent():
             raise SettingError("A mean predicts no response.")
 

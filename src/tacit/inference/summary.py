@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tacit.certificate.certificate import INFINITE
 from tacit.certificate.fit_file import Reliability
 from tacit.certificate.stated_parts import SEEDED
-from tacit.contract.plan import MANY_ROWS
+from tacit.contract.plan import LEVEL_ONLY, MANY_ROWS
 from tacit.contract.release import Release
 from tacit.design.response import Binary, Count, Response
 from tacit.display import Displayed
@@ -201,7 +201,8 @@ def notes_of(release: Release, judgement: ExactJudgement | StepJudgement | None)
     if judgement is None:
         asked = release.sandwich is not None or plan.intervals_declined
         reason = not_offered(plan) if asked else None
-        return () if reason is None else (f"Intervals are not offered: {reason}.",)
+        level = (LEVEL_ONLY,) if plan.level_only else ()
+        return level if reason is None else (*level, f"Intervals are not offered: {reason}.")
     notes = judgement.notes(plan.design.terms)
     if plan.private and plan.loss.code in TARGETS:
         notes.append(TARGETS[plan.loss.code])

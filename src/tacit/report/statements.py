@@ -13,7 +13,7 @@ from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.holdout_certificate import HoldoutCertificate
 from tacit.certificate.search_certificate import SearchCertificate
-from tacit.contract.plan import ONE_RECORD, VALID, Plan, cautions
+from tacit.contract.plan import LEVEL_ONLY, ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain, quoted
 from tacit.ledger.joint_certificate import JointCertificate
@@ -70,7 +70,8 @@ def plan_headline(plan: Plan) -> str:
     """The solver and size of a plan; the declared lower bound where the number is private."""
     least = "at least " if plan.private and not plan.relation.n_is_public else ""
     how = f"{plan.queries} passes over the records" if plan.private else "without noise: not private"
-    return f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients, {how}"
+    level = f". {LEVEL_ONLY}" if plan.level_only else ""
+    return f"{plan.solver.name} on {least}{plan.records:,} records, {plan.design.width} coefficients, {how}{level}"
 
 
 def forecast_line(plan: Plan) -> str | None:

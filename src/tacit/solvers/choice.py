@@ -13,7 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.plan import Penalty, Plan, Purpose
+from tacit.contract.plan import LEVEL_ONLY, Penalty, Plan, Purpose
 from tacit.design.response import Absent, Continuous, Count
 from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses import regression
@@ -308,6 +308,11 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
     if mu is None:
         return ()
     texts = []
+    if plan.level_only:
+        texts.append(
+            f"{LEVEL_ONLY} n·μ is {plan.records * mu:.3g} for {plan.design.width} coefficients. Use a larger epsilon, "
+            "more records or fewer columns."
+        )
     strength = plan.records * mu / math.sqrt(plan.design.width)
     if strength < WARNINGS.smallest:
         texts.append(

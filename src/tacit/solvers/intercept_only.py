@@ -30,6 +30,7 @@ class InterceptOnly(CoefficientSolver):
     locating_response: LocatingResponse | None = None
     name: str = "level"
     maps_rows: ClassVar[bool] = False
+    level_only: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the level."""
