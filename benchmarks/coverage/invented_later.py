@@ -44,8 +44,7 @@ def _rents() -> Population:
         mean = 200 + 90 * np.sqrt(area) + 25 * rooms + 1.5 * (built - 1950) + level
         spread = 40 + 1.5 * area
         y = np.clip(mean + spread * generator.standard_normal(n), 0, 8000)
-        table = {"area": area, "rooms": rooms, "built": built, "district": district}
-        return Draw({**table, RESPONSE: y})
+        return Draw({"area": area, "rooms": rooms, "built": built, "district": district, RESPONSE: y})
 
     columns = {
         "area": numeric(0, 500),
@@ -93,8 +92,8 @@ def _tickets() -> Population:
         level = np.array([CONTRACT_LEVELS[name] for name in contract])
         mean = np.exp(-1.2 + 0.5 * np.log(seats) - 0.01 * months + level + 0.4 * trial)
         y, _ = counted(mean * generator.gamma(0.6, 1 / 0.6, n), generator)
-        table = {"log_seats": np.log(seats), "months": months, "contract": contract, "trial": trial}
-        return Draw({**table, RESPONSE: y}, mean)
+        table = {"log_seats": np.log(seats), "months": months, "contract": contract, "trial": trial, RESPONSE: y}
+        return Draw(table, mean)
 
     columns = {
         "log_seats": numeric(0, 9),
