@@ -110,7 +110,7 @@ class Shift:
     paid: Fraction
 
 
-class Law(Protocol):
+class AnswerLaw(Protocol):
     """The law of an answer on two tables."""
 
     def log_ratio(self, answer: Answer) -> float:
@@ -120,7 +120,7 @@ class Law(Protocol):
         """What the answer showed of the difference of the tables."""
 
 
-def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law:
+def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> AnswerLaw:
     """The law of the answers to a query at a price, on two tables."""
     if isinstance(query, PerturbedMinimum):
         assert isinstance(price, PerturbedPrice)  # noqa: S101 - for the type checker
