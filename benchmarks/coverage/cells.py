@@ -20,7 +20,7 @@ WIDTHS = (4, 10)
 BUDGETS = (0.5, 1.0, 2.0)
 USUAL_BOUND = 10.0
 BOUNDS = (3.0, USUAL_BOUND, 100.0, 1000.0)
-LEAST_EVIDENCE = 100.0
+LEAST_SIGNAL = 100.0
 """n·μ/d from which nominal coverage is claimed; cells below are not run."""
 GRID = SCENARIOS[:4]
 HARD_SIZES = (
@@ -53,8 +53,8 @@ class Cell:
         return Design(self.family, self.scenario, self.d)
 
     @property
-    def evidence(self) -> float:
-        """The evidence n·μ/d."""
+    def signal(self) -> float:
+        """The signal n·μ/d."""
         return self.n * self.mu / self.d
 
     @property
@@ -95,14 +95,14 @@ def row_bound(plan: Plan) -> float:
 
 
 def grid(families: Sequence[Family] = FAMILIES, scenarios: Sequence[Scenario] = GRID) -> Iterator[Cell]:
-    """Cells with evidence enough: few records first, which are quick and near the line."""
+    """Cells with signal enough: few records first, which are quick and near the line."""
     for n in SIZES:
         for scenario in scenarios:
             for d in WIDTHS:
                 for mu in BUDGETS:
                     for family in families:
                         cell = Cell(family, scenario, n, d, mu)
-                        if cell.evidence >= LEAST_EVIDENCE:
+                        if cell.signal >= LEAST_SIGNAL:
                             yield cell
 
 

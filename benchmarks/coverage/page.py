@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from benchmarks.coverage.cells import GRID, LEAST_EVIDENCE, USUAL_BOUND
+from benchmarks.coverage.cells import GRID, LEAST_SIGNAL, USUAL_BOUND
 from benchmarks.coverage.designs import FAMILIES, Scenario
 from benchmarks.coverage.results import EACH, POOLED, Measured
 
@@ -68,7 +68,7 @@ def cell_lines(found: Sequence[Measured]) -> list[str]:
                 cell.n,
                 cell.d,
                 f"{cell.mu:g}",
-                f"{cell.evidence:g}",
+                f"{cell.signal:g}",
                 each.samples,
                 said(each),
                 percent(each.pooled),
@@ -158,7 +158,7 @@ def page(found: Sequence[Measured], pictures: Sequence[tuple[str, str]]) -> str:
         "Written by `make coverage`. Nominal 95% intervals on simulated samples, features with",
         "deviation 1 under public bounds ±10. The target is the estimator's own value on the",
         "population: the true coefficients where the score is centred, else from 10^7 records.",
-        f"d counts the intercept and e = n·μ/d; cells with e below {LEAST_EVIDENCE:g} are not",
+        f"d counts the intercept and e = n·μ/d; cells with e below {LEAST_SIGNAL:g} are not",
         "called nominal and were not run.",
         "",
         "Asked of intervals called nominal: pooled over coefficients within",

@@ -25,7 +25,7 @@ OFTEN = frozenset({"gamma_cost", "likert", "lpm", "semicont", "negbin"})
 """With the wrong links: 80% offered, at most 2.5 times as wide as HC0 at n = 20,000 and ε = 1."""
 RARE_ONES = frozenset({"rare3", "pos3_logit"})
 """With 3% ones: 50% offered there."""
-CLEAN_SHARE, OFTEN_SHARE, RARE_SHARE, WIDEST, EVIDENCE = 0.90, 0.80, 0.50, 2.5, 100.0
+CLEAN_SHARE, OFTEN_SHARE, RARE_SHARE, WIDEST, SIGNAL = 0.90, 0.80, 0.50, 2.5, 100.0
 LARGE, NEAR = 50.0, 0.1
 """From this ε on estimates have to be so near to those without noise, in standard errors."""
 CELLS = (
@@ -57,7 +57,7 @@ def silence(cell: PlainCell, population: Population, tally: Tally) -> list[str]:
     usual = (cell.n, cell.epsilon) == (20_000, 1.0)
     often = population.name in OFTEN or population.name.startswith("wrong_link")
     least = 0.0
-    if population.clean and cell.n * mu_of(cell.epsilon, cell.n) >= EVIDENCE * population.d:
+    if population.clean and cell.n * mu_of(cell.epsilon, cell.n) >= SIGNAL * population.d:
         least = CLEAN_SHARE
     if usual and often:
         least = max(least, OFTEN_SHARE)

@@ -27,7 +27,7 @@ Matrix = NDArray[np.float64]
 
 def key_of(cell: Cell) -> str:
     """Cells with the same population and weights share their target."""
-    return f"{cell.design.words}/{cell.n if cell.family == 'poisson' else ''}/{cell.evidence:g}"
+    return f"{cell.design.words}/{cell.n if cell.family == 'poisson' else ''}/{cell.signal:g}"
 
 
 def block_of(design: Design, index: int) -> tuple[Matrix, Matrix]:

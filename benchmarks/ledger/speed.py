@@ -10,7 +10,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from tacit.ledger import Ledger
-from tacit.ledger.entry import COLUMNS, Entry, Kind
+from tacit.ledger.entry import COLUMNS, Entry, EntryKind
 from tacit.ledger.storage import FileStorage
 from tacit.privacy import Budget, Gaussian
 
@@ -33,9 +33,9 @@ def charges_per_second(folder: Path) -> tuple[float, float]:
 
 def appends_per_second(folder: Path) -> tuple[float, float]:
     """Durable appends per second of the log and of SQLite, of the same entries."""
-    entries = [Entry.follow(None, Kind.OPEN, 0, {})]
+    entries = [Entry.follow(None, EntryKind.OPEN, 0, {})]
     for _ in range(2 * APPENDS):
-        entries.append(Entry.follow(entries[-1], Kind.RESERVE, 0, {"label": "x" * 200}))
+        entries.append(Entry.follow(entries[-1], EntryKind.RESERVE, 0, {"label": "x" * 200}))
     storage = FileStorage(folder / "log")
     storage.create(entries[0])
     begin_sqlite(folder / "database", entries[0])

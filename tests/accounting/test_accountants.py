@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.accountants import ACCOUNTANTS, Price, price, required_delta
+from tacit.accounting.accountants import ACCOUNTANTS, AccountantPrice, price, required_delta
 from tacit.accounting.classical import optimal_epsilon
 from tacit.errors import AccountingError, BudgetError, InputError
 from tacit.privacy.event import (
@@ -54,7 +54,7 @@ KINDS: dict[str, Callable[[Fraction], Event]] = {
 FAMILIES = ("bounded-range", "objective", "softmax", "without", "selection")
 
 
-def priced(name: str, events: list[Event], delta: float = DELTA) -> Price | None:
+def priced(name: str, events: list[Event], delta: float = DELTA) -> AccountantPrice | None:
     try:
         return price(name, events, delta=delta, relation="replace-one")
     except AccountingError:

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting import gaussian
-from tacit.accounting.accountants import ACCOUNTANTS, Price, price
+from tacit.accounting.accountants import ACCOUNTANTS, AccountantPrice, price
 from tacit.accounting.best_epsilon import best, compare, delta_of_counts
 from tacit.accounting.clt_forecast import Forecast
 from tacit.accounting.composition import count_events
@@ -136,7 +136,7 @@ def test_all_accountants_side_by_side() -> None:
     assert list(table) == [*list(ACCOUNTANTS)[:-1], "gdp-clt", "pld"]
     assert isinstance(table["gdp-clt"], Forecast)
     assert table["gdp"] is table["zcdp"] is None
-    prices = {name: found for name, found in table.items() if isinstance(found, Price)}
+    prices = {name: found for name, found in table.items() if isinstance(found, AccountantPrice)}
     assert min(prices, key=lambda name: prices[name].epsilon) == "pld"
     with pytest.raises(AccountingError):
         compare(sgd(Fraction(2), HUNDREDTH, 50), delta=1e-5)

@@ -10,9 +10,9 @@ from tacit.accounting.best_of_runs import require_few_runs, search_events
 from tacit.accounting.composition import compose
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Gaussian, Law, NegativeBinomial, PoissonRuns, Pure
+from tacit.privacy.event import Gaussian, NegativeBinomial, PoissonRuns, Pure, RunCountLaw
 
-LAWS: list[Law] = [
+LAWS: list[RunCountLaw] = [
     PoissonRuns(10),
     NegativeBinomial(1, Fraction(1, 10)),
     NegativeBinomial(0, Fraction(1, 50)),
@@ -33,7 +33,7 @@ def by_hand(mu: float, eta: float, gamma: float, delta: float) -> float:
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 @pytest.mark.parametrize("ratio", [None, Fraction(2)])
-def test_the_search_is_within_the_budget_and_uses_it(law: Law, ratio: Fraction | None) -> None:
+def test_the_search_is_within_the_budget_and_uses_it(law: RunCountLaw, ratio: Fraction | None) -> None:
     found = search_events(Budget(epsilon=1.0, delta=1e-6), law, ratio)
     stated = compose(found.events(), "replace-one").epsilon(1e-6)
     assert 0.999 < stated <= 1.0
@@ -41,7 +41,7 @@ def test_the_search_is_within_the_budget_and_uses_it(law: Law, ratio: Fraction |
 
 
 @pytest.mark.parametrize("law", LAWS[1:], ids=str)
-def test_trial_as_by_hand(law: Law) -> None:
+def test_trial_as_by_hand(law: RunCountLaw) -> None:
     found = search_events(Budget(epsilon=1.0, delta=1e-6), law)
     assert isinstance(found.trial, Gaussian)
     assert isinstance(law, NegativeBinomial)
@@ -70,6 +70,6 @@ def test_pure_poisson_is_refused() -> None:
 @pytest.mark.parametrize(
     "law", [PoissonRuns(10**5), NegativeBinomial(1, Fraction(1, 10**5)), NegativeBinomial(10**5, Fraction(1, 2))]
 )
-def test_too_many_runs_are_refused(law: Law) -> None:
+def test_too_many_runs_are_refused(law: RunCountLaw) -> None:
     with pytest.raises(SettingError, match="too many"):
         require_few_runs(law)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.accounting.filters import UNIT_BITS, Filter, Law, amount, capacity, shares, split
+from tacit.accounting.filters import UNIT_BITS, CompositionLaw, Filter, amount, capacity, shares, split
 from tacit.accounting.renyi import conversion
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
@@ -79,7 +79,7 @@ def test_units_round_against_us() -> None:
 
 
 @pytest.mark.parametrize("law", ["zcdp", "rdp"])
-def test_the_capacity_of_mixed_releases_converts_to_the_budget(law: Law) -> None:
+def test_the_capacity_of_mixed_releases_converts_to_the_budget(law: CompositionLaw) -> None:
     filter_ = Filter(BUDGET, REPLACE, law)
     value = float(filter_.capacity)
     if law == "zcdp":
@@ -95,7 +95,7 @@ def test_the_capacity_of_mixed_releases_converts_to_the_budget(law: Law) -> None
 
 
 @pytest.mark.parametrize("law", ["zcdp", "rdp"])
-def test_mixed_releases_within_a_filter_are_within_its_budget(law: Law) -> None:
+def test_mixed_releases_within_a_filter_are_within_its_budget(law: CompositionLaw) -> None:
     generator = np.random.default_rng(5)
     menu: list[Event] = [Gaussian(1, 900), Laplace(1, 20), BoundedRange(Fraction(1, 9)), Pure(Fraction(1, 30))]
     if law == "rdp":
@@ -145,7 +145,7 @@ def _gaussian_delta(epsilon: float, mu: float) -> float:
         ("zcdp", PoissonSampled(Gaussian(1, 1), Fraction(1, 2))),
     ],
 )
-def test_what_a_law_cannot_add_up_is_refused(law: Law, event: Event) -> None:
+def test_what_a_law_cannot_add_up_is_refused(law: CompositionLaw, event: Event) -> None:
     way = "no law takes it" if isinstance(event, Approximate) else 'choose law="rdp"'
     with pytest.raises(AccountingError, match=f'filter with law="{law}" cannot price {type(event).__name__}.*{way}'):
         Filter(BUDGET, REPLACE, law).admits(event)
@@ -221,7 +221,7 @@ def test_mixed_relations_are_refused() -> None:
         (Budget(epsilon=1.0, delta=0), "rdp"),
     ],
 )
-def test_budgets_that_say_nothing_under_a_law_are_refused(budget: Budget, law: Law) -> None:
+def test_budgets_that_say_nothing_under_a_law_are_refused(budget: Budget, law: CompositionLaw) -> None:
     with pytest.raises(BudgetError):
         Filter(budget, REPLACE, law)
 

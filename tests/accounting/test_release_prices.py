@@ -5,8 +5,8 @@ import pytest
 
 from tacit.accounting import gaussian
 from tacit.accounting.composition import count_events
+from tacit.accounting.event_curves import own_pair, pure_selection
 from tacit.accounting.release_prices import epsilon_at, priced_releases
-from tacit.accounting.renyi_curves import own_pair, pure_selection
 from tacit.privacy.event import (
     Approximate,
     DiscreteGaussian,

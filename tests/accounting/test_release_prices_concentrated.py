@@ -4,8 +4,8 @@ from fractions import Fraction
 import pytest
 
 from tacit.accounting.composition import count_events
+from tacit.accounting.event_curves import without_leak
 from tacit.accounting.release_prices import concentrated, total_concentrated, truncated_epsilon
-from tacit.accounting.renyi_curves import without_leak
 from tacit.privacy.event import (
     Approximate,
     BoundedRange,

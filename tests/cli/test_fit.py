@@ -68,7 +68,7 @@ def test_json_has_the_documented_fields(clinic: Path, command: Command) -> None:
     assert document["unit"] == "patient"
     assert document["private"] is True
     assert document["intervals"]["offered"] is True
-    assert document["intervals"]["evidence"] > 25
+    assert document["intervals"]["signal"] > 25
     assert document["warnings"] == []
     assert document["files"] == {}
     Certificate.from_json(json.dumps(document["certificate"])).check()

@@ -56,6 +56,8 @@ def test_a_person_sees_plan_steps_and_guarantee_and_gets_files(command: Command)
     assert done.code == 0, done.err
     for words in ("second moments of channels", "ε spent", "accuracy", "Guarantee", "zero-out"):
         assert words in done.out
+    assert "8 fits of the sweep have guarantees of their own" in done.out
+    assert "fitted before" not in done.err
     names = {path.name for path in Path("out").iterdir()}
     pictures = {"accuracy_by_step.png", "accuracy_by_epsilon.png", "accuracy_by_parameters.png"}
     assert names == {"certificate.json", *pictures}

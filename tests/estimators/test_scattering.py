@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from tacit import LogisticRegression, ScatteringTransform
-from tacit.errors import DataError, SettingError
+from tacit.errors import DataError, FileError, SettingError
 
 RNG = np.random.default_rng(4)
 IMAGES = RNG.integers(0, 256, (30, 12, 12)).astype(np.uint8)
@@ -65,3 +65,21 @@ def test_wrong_images_and_settings_are_refused() -> None:
         ScatteringTransform(scales="4").fit(IMAGES)
     with pytest.raises(SettingError, match="threads"):
         ScatteringTransform(threads=0).fit(IMAGES)
+
+
+def test_cached_features_are_for_their_owner_and_a_broken_file_is_written_anew(tmp_path: Path) -> None:
+    cached = ScatteringTransform(cache=tmp_path / "deep")
+    first = cached.transform(IMAGES)
+    (file,) = (tmp_path / "deep").iterdir()
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    for broken in (b"", b"broken", b"\x93NUMPY" + bytes(20)):
+        file.write_bytes(broken)
+        assert np.array_equal(cached.transform(IMAGES), first)
+    np.save(file, first[:3])
+    assert np.array_equal(cached.transform(IMAGES), first)
+
+
+def test_a_cache_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="is no folder"):
+        ScatteringTransform(cache=tmp_path / "file").transform(IMAGES)

@@ -18,6 +18,7 @@ from tacit.errors import (
     FileError,
     FormulaError,
     InputError,
+    LedgerError,
     SchemaError,
     SettingError,
 )
@@ -181,6 +182,17 @@ def test_glm_reports_the_table_where_the_settings_are_good(tmp_path: Path) -> No
     for kind, error in (("frame", DataError), ("csv", DataError), ("no file", FileError)):
         with pytest.raises(error):
             tacit.glm("readmit ~ age", _clinic(kind, tmp_path), schema, epsilon=1.0)
+
+
+@pytest.mark.parametrize("solver", ["stochastic", "objective-perturbation"])
+def test_a_ledger_that_has_no_price_for_a_solver_refuses_before_a_file_is_opened(solver: str, tmp_path: Path) -> None:
+    schema, told = tacit.Schema.parse(CLINIC_SCHEMA), {"epsilon": 0.1, "delta": 1e-6, "inference": False}
+    with tacit.Ledger(budget=tacit.Budget(mu=1.0)) as ledger:
+        with pytest.raises(LedgerError, match='law="rdp"'):
+            tacit.glm("readmit ~ age", _clinic("no file", tmp_path), schema, solver=solver, **told)
+        with pytest.raises(FileError):
+            tacit.glm("readmit ~ age", _clinic("no file", tmp_path), schema, **told)
+    assert not ledger.charges()
 
 
 def _clinic(kind: str, folder: Path) -> Any:

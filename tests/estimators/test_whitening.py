@@ -21,7 +21,7 @@ BOUNDS = (-6.0, 6.0)
 
 
 def test_without_privacy_it_whitens() -> None:
-    found = tacit.PrivateWhitener(epsilon=np.inf, bounds=BOUNDS, ridge=1e-6, reach=100.0).fit_transform(X)
+    found = tacit.PrivateWhitener(epsilon=np.inf, bounds=BOUNDS, ridge=1e-6, row_clip=100.0).fit_transform(X)
     np.testing.assert_allclose(np.cov(found.T, bias=True) * 100**2 * 3, np.eye(3), atol=1e-2)
     np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-6)
 
@@ -84,7 +84,7 @@ def test_other_columns_are_refused() -> None:
 
 
 def test_pure_privacy_is_refused_with_what_helps() -> None:
-    with pytest.raises(SettingError, match="does not allow. Use a delta above 0"):
+    with pytest.raises(SettingError, match=r"does not allow\. Use a delta above 0"):
         tacit.PrivateWhitener(epsilon=1.0, delta=0, bounds=BOUNDS).plan(1000, 3)
 
 
@@ -95,7 +95,7 @@ def test_pure_privacy_is_refused_with_what_helps() -> None:
         {"components": 4},
         {"components": 0},
         {"ridge": 0.0},
-        {"reach": -1.0},
+        {"row_clip": -1.0},
         {"blocks": (1, 1)},
         {"blocks": (4, -1)},
         {"blocks": 3},

@@ -56,7 +56,7 @@ def twins(request: pytest.FixtureRequest) -> Twins:
 
 @cache
 def _release(
-    evidence: float = 400.0, features: int = 3, model: str = "binomial", relation: str = "replace-one"
+    signal: float = 400.0, features: int = 3, model: str = "binomial", relation: str = "replace-one"
 ) -> Release:
     """Release at a chosen n·μ/d, made of chosen numbers: well conditioned, little noise."""
     width = features + 1
@@ -67,14 +67,14 @@ def _release(
         "inference": True,
     }
     if relation == "add-remove":
-        settings["n_at_least"] = round(evidence * width)
+        settings["n_at_least"] = round(signal * width)
     if model == "binomial":
         estimator: Any = tacit.LogisticRegression(**settings)
     elif model == "gaussian":
         estimator = tacit.LinearRegression(**settings, y_bounds=(-1, 1))
     else:
         estimator = tacit.PoissonRegressor(**settings, y_max=9)
-    plan = estimator.plan(round(evidence * width), features)
+    plan = estimator.plan(round(signal * width), features)
     rng = np.random.default_rng(width)
     half = rng.normal(size=(width, width)) / 10
     score = 0.2 * np.eye(width) + half @ half.T
@@ -125,7 +125,7 @@ def make_stepped() -> Any:
 
 @pytest.fixture
 def make_release() -> Any:
-    """Make a release by evidence, features, model and relation."""
+    """Make a release by signal, features, model and relation."""
     return _release
 
 

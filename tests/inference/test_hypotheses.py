@@ -63,7 +63,7 @@ def test_the_fewest_degrees_decide(make_release: Any, altered: Any) -> None:
 def test_statements_are_the_weakest(make_release: Any) -> None:
     assert Results(make_release()).wald_test(["x0", "x1"]).statement == "nominal"
     assert weakest(("nominal", "approximate", "conservative")) == "approximate"
-    assert Results(make_release(evidence=50.0)).wald_test("x0").statement == "conservative"
+    assert Results(make_release(signal=50.0)).wald_test("x0").statement == "conservative"
 
 
 def test_what_follows_from_the_rest_is_refused(make_release: Any) -> None:

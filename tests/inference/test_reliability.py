@@ -24,15 +24,15 @@ def test_without_noise_dependent_columns_alone_are_a_doubt(dependent: bool, said
 
 
 def test_no_intervals_below_the_least_evidence(make_release: Any) -> None:
-    low = make_release(evidence=WARNINGS.intervals - 1).plan
+    low = make_release(signal=WARNINGS.intervals - 1).plan
     assert "below 25 they would mean nothing" in str(not_offered(low))
-    assert not_offered(make_release(evidence=WARNINGS.intervals + 1).plan) is None
+    assert not_offered(make_release(signal=WARNINGS.intervals + 1).plan) is None
 
 
-def plan_at(evidence: float, **settings: Any) -> Plan:
+def plan_at(signal: float, **settings: Any) -> Plan:
     model = LogisticRegression(epsilon=1.0, bounds=(-1, 1), **settings)
     unit = model.plan(10_000, 3).signal / 10_000
-    plan: Plan = model.plan(round(evidence / unit), 3)
+    plan: Plan = model.plan(round(signal / unit), 3)
     return plan
 
 

@@ -55,7 +55,7 @@ def test_the_diagonal_of_the_covariance_is_the_standard_errors(make_release: Any
 
 
 def test_nothing_is_offered_below_the_least_evidence(make_release: Any) -> None:
-    results = Results(make_release(evidence=24.0))
+    results = Results(make_release(signal=24.0))
     for ask in (
         results.conf_int,
         results.cov_params,

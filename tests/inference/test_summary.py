@@ -29,7 +29,7 @@ def test_the_frame_holds_the_lines(make_release: Any) -> None:
 
 
 def test_the_frame_without_intervals_has_coefficients_only(make_release: Any) -> None:
-    frame = Results(make_release(evidence=20.0)).summary_frame()
+    frame = Results(make_release(signal=20.0)).summary_frame()
     assert list(frame.columns) == ["coef"]
 
 

@@ -54,7 +54,7 @@ def test_ratios_of_other_models_are_refused(make_release: Any) -> None:
 
 def test_notes_say_why(make_release: Any) -> None:
     assert Results(make_release()).summary().notes == ()
-    (note,) = Results(make_release(evidence=60.0)).summary().notes
+    (note,) = Results(make_release(signal=60.0)).summary().notes
     assert note == "Conservative (Intercept, x0, x1, x2): n·μ/d is 60, below 100."
 
 

@@ -11,7 +11,7 @@ from tacit.documents.canonical_json import canonical
 from tacit.errors import BudgetError, LedgerError, SettingError
 from tacit.ledger.accounts import WHOLE
 from tacit.ledger.chain import Chain
-from tacit.ledger.entry import Entry, Kind, Purpose, Reservation, Terms
+from tacit.ledger.entry import Entry, EntryKind, Purpose, Reservation, Terms
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 from tacit.privacy.event_json import to_json
@@ -22,7 +22,7 @@ TENTH = Gaussian(1, 10)
 
 def opened(terms: Terms | None = None) -> Chain:
     terms = Terms(Budget(mu=1.0)) if terms is None else terms
-    return Chain([Entry.follow(None, Kind.OPEN, 0, terms.document())])
+    return Chain([Entry.follow(None, EntryKind.OPEN, 0, terms.document())])
 
 
 def charge_document(events: list[Gaussian], relation: str, unit: str, purpose: Purpose) -> dict[str, object]:
@@ -31,14 +31,14 @@ def charge_document(events: list[Gaussian], relation: str, unit: str, purpose: P
 
 
 def charge(chain: Chain, event: Gaussian = TENTH, label: str = "") -> Reservation:
-    entry = chain.draft(Kind.RESERVE, charge_document([event], "replace-one", "row", Purpose(label)))
+    entry = chain.draft(EntryKind.RESERVE, charge_document([event], "replace-one", "row", Purpose(label)))
     chain.accept(entry)
     return Reservation(entry.sequence, entry.hash)
 
 
 def commit(chain: Chain, reservation: Reservation, release: str) -> Entry:
     document = {"reservation": reservation.sequence, "release": release, "answer": None}
-    return chain.draft(Kind.COMMIT, document)
+    return chain.draft(EntryKind.COMMIT, document)
 
 
 def test_ten_tenths_fit_and_no_more() -> None:
@@ -84,21 +84,21 @@ def test_relations_and_units_do_not_mix(relation: str, unit: str) -> None:
     chain = opened()
     charge(chain)
     with pytest.raises(LedgerError, match="do not add up"):
-        chain.draft(Kind.RESERVE, charge_document([TENTH], relation, unit, Purpose("")))
+        chain.draft(EntryKind.RESERVE, charge_document([TENTH], relation, unit, Purpose("")))
     declared = opened(Terms(Budget(mu=1.0), None, Relation.REPLACE_ONE, "row"))
     with pytest.raises(LedgerError, match="do not add up"):
-        declared.draft(Kind.RESERVE, charge_document([TENTH], relation, unit, Purpose("")))
+        declared.draft(EntryKind.RESERVE, charge_document([TENTH], relation, unit, Purpose("")))
 
 
 def test_a_charge_has_events_and_a_label() -> None:
     chain = opened()
     with pytest.raises(LedgerError, match="without events"):
-        chain.draft(Kind.RESERVE, charge_document([], "replace-one", "row", Purpose("")))
+        chain.draft(EntryKind.RESERVE, charge_document([], "replace-one", "row", Purpose("")))
     with pytest.raises(SettingError, match="label"):
-        chain.draft(Kind.RESERVE, charge_document([TENTH], "replace-one", "row", Purpose("a\nb")))
+        chain.draft(EntryKind.RESERVE, charge_document([TENTH], "replace-one", "row", Purpose("a\nb")))
 
 
-def forged(chain: Chain, kind: Kind, spent: int, **body: object) -> Entry:
+def forged(chain: Chain, kind: EntryKind, spent: int, **body: object) -> Entry:
     return Entry.follow(chain.head, kind, spent, body)
 
 
@@ -110,18 +110,18 @@ def reserve_body(**change: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     "forge",
     [
-        lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body()),
-        lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(extra=1)),
-        lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(events="all")),
-        lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(events=[{"event": "magic"}])),
-        lambda chain: forged(chain, Kind.RESERVE, 2**62, **reserve_body(events=[to_json(Gaussian(2, 1))])),
-        lambda chain: forged(chain, Kind.COMMIT, 0, reservation=1, release="x"),
-        lambda chain: forged(chain, Kind.COMMIT, 0, reservation=[], release="x"),
-        lambda chain: forged(chain, Kind.RESERVE, 1, **reserve_body(relation="odd")),
-        lambda chain: Entry.follow(chain.head, Kind.OPEN, 0, Terms(Budget(mu=9)).document()),
-        lambda chain: Entry.follow(None, Kind.OPEN, 0, Terms(Budget(mu=9)).document()),
-        lambda chain: replace(forged(chain, Kind.COMMIT, 0), previous="1" * 64),
-        lambda chain: replace(forged(chain, Kind.COMMIT, 0), sequence=2),
+        lambda chain: forged(chain, EntryKind.RESERVE, 1, **reserve_body()),
+        lambda chain: forged(chain, EntryKind.RESERVE, 1, **reserve_body(extra=1)),
+        lambda chain: forged(chain, EntryKind.RESERVE, 1, **reserve_body(events="all")),
+        lambda chain: forged(chain, EntryKind.RESERVE, 1, **reserve_body(events=[{"event": "magic"}])),
+        lambda chain: forged(chain, EntryKind.RESERVE, 2**62, **reserve_body(events=[to_json(Gaussian(2, 1))])),
+        lambda chain: forged(chain, EntryKind.COMMIT, 0, reservation=1, release="x"),
+        lambda chain: forged(chain, EntryKind.COMMIT, 0, reservation=[], release="x"),
+        lambda chain: forged(chain, EntryKind.RESERVE, 1, **reserve_body(relation="odd")),
+        lambda chain: Entry.follow(chain.head, EntryKind.OPEN, 0, Terms(Budget(mu=9)).document()),
+        lambda chain: Entry.follow(None, EntryKind.OPEN, 0, Terms(Budget(mu=9)).document()),
+        lambda chain: replace(forged(chain, EntryKind.COMMIT, 0), previous="1" * 64),
+        lambda chain: replace(forged(chain, EntryKind.COMMIT, 0), sequence=2),
     ],
 )
 def test_a_forged_entry_is_refused_and_changes_nothing(forge: Callable[[Chain], Entry]) -> None:
@@ -135,7 +135,7 @@ def test_a_forged_entry_is_refused_and_changes_nothing(forge: Callable[[Chain], 
 def test_a_chain_without_terms_has_no_budget() -> None:
     with pytest.raises(LedgerError, match="no first entry"):
         Chain([])
-    stray = Entry.follow(None, Kind.COMMIT, 0, {})
+    stray = Entry.follow(None, EntryKind.COMMIT, 0, {})
     with pytest.raises(LedgerError, match="only the first entry opens"):
         Chain([stray])
 
@@ -148,14 +148,14 @@ def test_a_lowered_budget_may_not_be_stated_as_a_higher_one() -> None:
         "reason": "less",
     }
     with pytest.raises(LedgerError, match="never raised"):
-        chain.accept(Entry.follow(chain.head, Kind.LOWER, WHOLE // 2, document))
+        chain.accept(Entry.follow(chain.head, EntryKind.LOWER, WHOLE // 2, document))
     assert chain.budget.mu == 1.0
 
 
 @pytest.mark.parametrize("time", [None, 1])
 def test_an_entry_without_a_time_is_refused(time: object) -> None:
     chain = opened()
-    drafted = chain.draft(Kind.PAUSE, {"analyst": None, "reason": "audit"})
+    drafted = chain.draft(EntryKind.PAUSE, {"analyst": None, "reason": "audit"})
     document = {**drafted.document(), "time": time}
     if time is None:
         del document["time"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tacit.ledger.entry import Entry, Kind
+from tacit.ledger.entry import Entry, EntryKind
 from tacit.ledger.storage import FileStorage
 
-FIRST = Entry.follow(None, Kind.OPEN, 0, {})
+FIRST = Entry.follow(None, EntryKind.OPEN, 0, {})
 APPENDS = 200
 
 
@@ -71,7 +71,7 @@ def test_t44_no_acknowledged_entry_is_lost(tmp_path: Path, monkeypatch: pytest.M
             with storages[which].session(alone=True) as session:
                 last = session.entries(acknowledged[-1].sequence - 1)[-1]
                 label = {"label": "x" * generator.randrange(300)}
-                entry = Entry.follow(last, Kind.RESERVE, 0, label)
+                entry = Entry.follow(last, EntryKind.RESERVE, 0, label)
                 written.add(entry)
                 session.append(entry)
         except Killed:

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger.entry import COLUMNS, ORIGIN, Entry, Kind
+from tacit.ledger.entry import COLUMNS, ORIGIN, Entry, EntryKind
 
 
 def chain() -> tuple[Entry, Entry]:
-    first = Entry.follow(None, Kind.OPEN, 0, {"a": 1})
-    return first, Entry.follow(first, Kind.RESERVE, 7, {"b": "é"})
+    first = Entry.follow(None, EntryKind.OPEN, 0, {"a": 1})
+    return first, Entry.follow(first, EntryKind.RESERVE, 7, {"b": "é"})
 
 
 def test_an_entry_follows_the_last_one() -> None:
@@ -54,18 +54,18 @@ def test_an_unknown_kind_is_refused() -> None:
 def test_the_body_has_a_time_and_one_spelling() -> None:
     entry = chain()[1]
     assert entry.document()["time"].endswith("+00:00")
-    loose = Entry(0, Kind.OPEN, 0, 0, json.dumps({"b": 1, "a": 2}), ORIGIN, "")
+    loose = Entry(0, EntryKind.OPEN, 0, 0, json.dumps({"b": 1, "a": 2}), ORIGIN, "")
     with pytest.raises(LedgerError, match="one spelling"):
         loose.document()
     with pytest.raises(LedgerError, match="cannot be read"):
-        Entry(0, Kind.OPEN, 0, 0, "{", ORIGIN, "").document()
+        Entry(0, EntryKind.OPEN, 0, 0, "{", ORIGIN, "").document()
 
 
 def test_an_entry_comes_right_after_the_last_one() -> None:
     first, second = chain()
     first.require_after(None)
     second.require_after(first)
-    other = Entry.follow(None, Kind.OPEN, 0, {"a": 2})
+    other = Entry.follow(None, EntryKind.OPEN, 0, {"a": 2})
     for entry, last in ((second, None), (second, other), (first, first), (second, second)):
         with pytest.raises(LedgerError, match="breaks the chain"):
             entry.require_after(last)

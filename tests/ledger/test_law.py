@@ -11,7 +11,7 @@ import pytest
 from tacit.accounting.composition import compose
 from tacit.errors import AccountingError, BudgetError, LedgerError, SettingError
 from tacit.ledger.chain import Chain
-from tacit.ledger.entry import Entry, Kind, Terms
+from tacit.ledger.entry import Entry, EntryKind, Terms
 from tacit.ledger.law import LedgerLaw, law_of
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
@@ -211,7 +211,7 @@ def test_a_cost_below_that_of_the_events_is_refused(law: str) -> None:
     """Whoever rewrites a file with new hashes cannot lower what a charge costs, but an older price may be higher."""
     ledger = begun(law)
     ledger.reserve([EVENTS[law]], **SETTINGS)
-    opened, charge = Entry.follow(None, Kind.OPEN, 0, ledger.terms.document()), ledger.charges()[0]
+    opened, charge = Entry.follow(None, EntryKind.OPEN, 0, ledger.terms.document()), ledger.charges()[0]
     for factor, holds in ((Fraction(1), True), (Fraction(2), True), (Fraction(1, 2), False), (Fraction(0), False)):
         document = {
             "events": [to_json(event) for event in charge.events],
@@ -221,10 +221,10 @@ def test_a_cost_below_that_of_the_events_is_refused(law: str) -> None:
         }
         chain = Chain([opened])
         if holds:
-            assert chain.draft(Kind.RESERVE, document).spent > 0
+            assert chain.draft(EntryKind.RESERVE, document).spent > 0
         else:
             with pytest.raises(LedgerError, match="below that of its events"):
-                chain.draft(Kind.RESERVE, document)
+                chain.draft(EntryKind.RESERVE, document)
 
 
 def test_the_order_is_a_function_of_the_budget() -> None:

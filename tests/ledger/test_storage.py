@@ -16,16 +16,16 @@ import pytest
 
 from tacit.errors import FileError, LedgerError
 from tacit.ledger import storage as storage_module
-from tacit.ledger.entry import Entry, Kind
+from tacit.ledger.entry import Entry, EntryKind
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.storage import FileStorage, MemoryStorage, Storage, encode, written
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
 SOURCE = Path(__file__).parents[2] / "src"
-FIRST = Entry.follow(None, Kind.OPEN, 0, {})
-SECOND = Entry.follow(FIRST, Kind.RESERVE, 5, {})
-THIRD = Entry.follow(SECOND, Kind.RESERVE, 6, {})
+FIRST = Entry.follow(None, EntryKind.OPEN, 0, {})
+SECOND = Entry.follow(FIRST, EntryKind.RESERVE, 5, {})
+THIRD = Entry.follow(SECOND, EntryKind.RESERVE, 6, {})
 PART: dict[str, Any] = {"relation": "zero-out", "unit": "row"}
 
 PROCESSES, ATTEMPTS, ROOM = 4, 20, 50
@@ -206,7 +206,7 @@ def test_t44_a_replaced_or_shortened_file_is_read_anew(tmp_path: Path) -> None:
     with storage.session(alone=False) as session:
         assert session.entries(after=1) == []
         assert session.entries() == [FIRST, SECOND]
-    other = Entry.follow(None, Kind.OPEN, 0, {"label": "another ledger"})
+    other = Entry.follow(None, EntryKind.OPEN, 0, {"label": "another ledger"})
     path.write_bytes(written([other]))
     assert entries_of(storage) == [other]
 
@@ -260,7 +260,7 @@ def test_t44_a_full_disk_at_any_step_leaves_the_ledger_usable(
 ) -> None:
     storage = FileStorage(tmp_path / "clinic.ledger")
     before = [FIRST, *tail]
-    entry = Entry.follow(before[-1], Kind.RESERVE, 7, {})
+    entry = Entry.follow(before[-1], EntryKind.RESERVE, 7, {})
     storage.path.write_bytes(written([FIRST]) + b"".join(map(encode, tail)))
     with monkeypatch.context() as patch:
         patch.setattr(os, call, failing(getattr(os, call), times, half=half))
@@ -273,7 +273,7 @@ def test_t44_a_full_disk_at_any_step_leaves_the_ledger_usable(
     kept = spent or (not cut and call == "fdatasync")
     now = [*before, entry] if kept else before
     assert entries_of(storage) == now
-    last = Entry.follow(now[-1], Kind.RESERVE, 9, {})
+    last = Entry.follow(now[-1], EntryKind.RESERVE, 9, {})
     append(storage, last)
     assert storage.path.read_bytes() == written([*now, last])
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from tacit.errors import LedgerError
-from tacit.ledger.entry import Entry, Kind
+from tacit.ledger.entry import Entry, EntryKind
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.storage import HEADER_BYTES, FileStorage, decode, encode, header, written
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian
 
-FIRST = Entry.follow(None, Kind.OPEN, 0, {})
-SECOND = Entry.follow(FIRST, Kind.RESERVE, 5, {"label": "ward ä"})
-THIRD = Entry.follow(SECOND, Kind.RESERVE, 9, {})
-FOURTH = Entry.follow(THIRD, Kind.RESERVE, 9, {})
+FIRST = Entry.follow(None, EntryKind.OPEN, 0, {})
+SECOND = Entry.follow(FIRST, EntryKind.RESERVE, 5, {"label": "ward ä"})
+THIRD = Entry.follow(SECOND, EntryKind.RESERVE, 9, {})
+FOURTH = Entry.follow(THIRD, EntryKind.RESERVE, 9, {})
 CHARGE: dict[str, Any] = {"relation": "replace-one", "unit": "row"}
 
 
@@ -137,7 +137,7 @@ def test_t44_rewritten_history_is_found(path: Path, line: int) -> None:
         path.write_bytes(b"".join([*lines[:line], altered, *lines[line + 1 :]]))
         with pytest.raises(LedgerError, match="does not fit its hash"):
             Ledger(path)
-    forged = encode(Entry.follow(None, Kind.RESERVE, 0, {}))
+    forged = encode(Entry.follow(None, EntryKind.RESERVE, 0, {}))
     rest = b"".join([*lines[1:line], forged, *lines[line + 1 :]])
     length = HEADER_BYTES + len(rest)
     path.write_bytes(header(length, decode(lines[-1])) + rest)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import FileError, LedgerError
-from tacit.ledger.entry import Entry, Kind
+from tacit.ledger.entry import Entry, EntryKind
 from tacit.ledger.ledger import Ledger
 from tacit.ledger.storage import is_version_one, read_entries
 from tacit.privacy.budget import Budget
@@ -46,7 +46,7 @@ def test_it_is_not_charged(path: Path) -> None:
 
 def test_what_a_crash_left_in_its_log_counts(path: Path, tmp_path: Path) -> None:
     last = read_entries(path)[-1]
-    entry = Entry.follow(last, Kind.COMMIT, last.spent, {"reservation": 5, "release": "sha256:x"})
+    entry = Entry.follow(last, EntryKind.COMMIT, last.spent, {"reservation": 5, "release": "sha256:x"})
     after = tmp_path / "after"
     after.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:

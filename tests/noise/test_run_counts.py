@@ -11,11 +11,11 @@ from scipy import stats
 from tacit.noise import run_counts
 from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.noise.run_counts import drawn_runs
-from tacit.privacy.event import Law, NegativeBinomial, PoissonRuns
+from tacit.privacy.event import NegativeBinomial, PoissonRuns, RunCountLaw
 
 FALSE_ALARM = 1e-7
 DRAWS = 3000
-LAWS: list[Law] = [
+LAWS: list[RunCountLaw] = [
     PoissonRuns(10),
     PoissonRuns(Fraction(1, 3)),
     NegativeBinomial(1, Fraction(1, 4)),
@@ -25,7 +25,7 @@ LAWS: list[Law] = [
 ]
 
 
-def masses(law: Law, most: int = 400) -> np.ndarray:
+def masses(law: RunCountLaw, most: int = 400) -> np.ndarray:
     if isinstance(law, PoissonRuns):
         return np.asarray(stats.poisson(float(law.mean)).pmf(np.arange(most)))
     eta, gamma = mpmath.mpf(str(float(law.shape))), mpmath.mpf(float(law.gamma))
@@ -39,7 +39,7 @@ def masses(law: Law, most: int = 400) -> np.ndarray:
     return np.array([float(it) for it in found])
 
 
-def p_value(law: Law, draw: Callable[[Law], int]) -> float:
+def p_value(law: RunCountLaw, draw: Callable[[RunCountLaw], int]) -> float:
     """Chi-square over the cells with at least ten expected draws, the others in one."""
     expected = DRAWS * masses(law)
     counts = np.bincount([min(draw(law), 399) for _ in range(DRAWS)], minlength=400)
@@ -50,7 +50,7 @@ def p_value(law: Law, draw: Callable[[Law], int]) -> float:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
-def test_law(law: Law) -> None:
+def test_law(law: RunCountLaw) -> None:
     """Six tests of 3,000 draws, at most 1e-7 false alarms each."""
     entropy = SeededEntropy(5)
     assert p_value(law, lambda it: drawn_runs(it, entropy)) > FALSE_ALARM
@@ -62,7 +62,7 @@ def test_the_test_sees_a_run_too_many() -> None:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
-def test_enclosures_hold_the_distribution_function(law: Law) -> None:
+def test_enclosures_hold_the_distribution_function(law: RunCountLaw) -> None:
     first, lows, highs, (least, most) = run_counts._enclosure(law, 128)
     exact = np.cumsum(masses(law, 50))[first:]
     for place in range(min(len(lows), 30)):

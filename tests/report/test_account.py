@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from tacit.accounting.accountants import Price
+from tacit.accounting.accountants import AccountantPrice
 from tacit.accounting.interpretation import reading
 from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError
@@ -26,7 +26,7 @@ def test_t31_the_forecast_is_never_the_smallest(sampled: Account) -> None:
     assert forecast is not None
     assert forecast < sampled.smallest.epsilon
     assert sampled.smallest.accountant == "pld"
-    assert isinstance(sampled.smallest, Price)
+    assert isinstance(sampled.smallest, AccountantPrice)
     marks = {row[0].split()[0]: row[2] for row in account_table(sampled).rows}
     assert (marks["gdp-clt"], marks["pld"]) == ("forecast", "smallest")
     assert account_document(sampled)["no_guarantee"] == ["gdp-clt"]
@@ -46,7 +46,7 @@ def test_cells_are_never_below_the_numbers(sampled: Account) -> None:
 def test_equal_prices_name_the_exact_accountant() -> None:
     assert account_of(WHOLE, 1e-5).smallest.accountant == "gdp"
     assert account_of(Run(noise=1, steps=3, relation=Relation.ADD_REMOVE, sample_rate=0), 1e-5).smallest == (
-        Price("gdp", 0.0, 1e-5, Relation.ADD_REMOVE)
+        AccountantPrice("gdp", 0.0, 1e-5, Relation.ADD_REMOVE)
     )
 
 

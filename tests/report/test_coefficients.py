@@ -42,14 +42,14 @@ def test_every_number_of_a_term() -> None:
     said = interval_document(fit)
     assert said is not None
     assert (said["offered"], said["level"]) == (True, 0.95)
-    assert said["evidence"] == pytest.approx(fit.release.plan.signal if fit.release else 0)
+    assert said["signal"] == pytest.approx(fit.release.plan.signal if fit.release else 0)
 
 
 def test_infinity_is_a_word() -> None:
     fit = fit_of(epsilon=np.inf)
     said = interval_document(fit)
     assert said is not None
-    assert said["evidence"] == "inf"
+    assert said["signal"] == "inf"
     json.dumps([term_documents(fit), said], allow_nan=False)
 
 

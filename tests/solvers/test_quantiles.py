@@ -1,4 +1,4 @@
-"""Bisection by doubted counts: plain without noise, and seldom far off with much of it."""
+"""Bisection by noisy counts: plain without noise, and seldom far off with much of it."""
 
 import math
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from tacit.solvers.interval_rules import START
-from tacit.solvers.quantiles import bisect_noisy, doubted
+from tacit.solvers.quantiles import bisect_noisy, considered_noise
 
 Vector = NDArray[np.float64]
 
@@ -53,5 +53,5 @@ def test_one_mistake_does_not_settle_the_result(ratio: float) -> None:
 
 
 def test_small_noise_is_not_doubted() -> None:
-    assert doubted(START.noisy) == 0.0
-    assert doubted(0.2) == 0.2
+    assert considered_noise(START.noisy) == 0.0
+    assert considered_noise(0.2) == 0.2

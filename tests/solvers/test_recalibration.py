@@ -76,11 +76,11 @@ def table(slope: float, level: float, *, intercept: bool = True) -> tuple[Vector
     return rows, theta, center + level + slope * (p - center) + rng.normal(0, 0.05, RECORDS)
 
 
-def repaired(rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, evidence: float = 1e4) -> Vector:
+def repaired(rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, signal: float = 1e4) -> Vector:
     chosen = plan(intercept=rows.shape[1] == 3)
     coordinates = Coordinates(None, 3.0, rows.T @ rows / len(rows))
     gate = Exact(rows, y, noise)
-    return recalibrate(gate, chosen, evidence, coordinates, theta, (0.04, 0.04), 0.0)
+    return recalibrate(gate, chosen, signal, coordinates, theta, (0.04, 0.04), 0.0)
 
 
 @pytest.mark.parametrize(("slope", "level"), [(1.0, 0.0), (1.3, 0.1), (0.6, -0.05)])

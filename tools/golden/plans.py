@@ -34,7 +34,7 @@ from tools.golden import block_plans
 
 SIGNALS = (0.5, 0.9, 1, 1.1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""
-EVIDENCE = (25.0, 80.0)
+N_MU = (25.0, 80.0)
 """Values of n·μ at which some rule changes."""
 AROUND = (0.97, 1.03)
 SHAPES = ((600, 3), (5000, 10), (40_000, 50))
@@ -281,7 +281,7 @@ def _selections() -> Iterator[tuple[str, str, int, int, Settings]]:
 
 def _points(shapes: tuple[tuple[int, int], ...], signals: tuple[float, ...]) -> Iterator[tuple[int, int, float]]:
     for n, d in shapes:
-        values = [signal * d / n for signal in signals] + [limit / n for limit in EVIDENCE]
+        values = [signal * d / n for signal in signals] + [limit / n for limit in N_MU]
         for value in values:
             for side in AROUND:
                 if SMALLEST_MU <= value * side <= LARGEST_MU:

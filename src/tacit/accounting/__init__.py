@@ -1,6 +1,6 @@
 """From events to guarantees: what releases cost, alone and together."""
 
-from tacit.accounting.accountants import ACCOUNTANTS, Price, price
+from tacit.accounting.accountants import ACCOUNTANTS, AccountantPrice, price
 from tacit.accounting.best_epsilon import best, compare
 from tacit.accounting.calibration import calibrate
 from tacit.accounting.clt_forecast import forecast
@@ -14,7 +14,7 @@ __all__ = [
     "Composition",
     "Filter",
     "Odometer",
-    "Price",
+    "AccountantPrice",
     "Reading",
     "Run",
     "amount",

@@ -27,9 +27,9 @@ from tacit.accounting import release_prices as prices
 from tacit.accounting.classical import optimal_epsilon
 from tacit.accounting.composition import EventCounts, counted, total_mu_squared
 from tacit.accounting.dominating_pairs import pair_of, pairs_of
+from tacit.accounting.event_curves import LeakyCurve, curve_of, total_curve, without_leak
 from tacit.accounting.pld.pairs.bounded_loss import RandomisedResponse
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi_curves import LeakyCurve, curve_of, total_curve, without_leak
 from tacit.accounting.rounding import float_down, float_up, root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import Event, Gaussian
@@ -37,11 +37,11 @@ from tacit.privacy.relation import Relation
 
 T = TypeVar("T")
 Bracket: TypeAlias = tuple[float, float]
-Law: TypeAlias = Callable[[EventCounts, Relation | None, float], Bracket | None]
+AccountantLaw: TypeAlias = Callable[[EventCounts, Relation | None, float], Bracket | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class AccountantPrice:
     """What an accountant says that events cost together.
 
     `relation` is None if the events do not depend on it; `note` says why a fallback was used.
@@ -72,18 +72,20 @@ class Accountant:
 
     name: str
     accepts: Callable[[Event, Relation | None], bool]
-    law: Law
+    law: AccountantLaw
 
-    def price(self, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
+    def price(
+        self, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None
+    ) -> AccountantPrice:
         """Price events at delta under a relation."""
         return self.price_counts(*counted(events, relation), required_delta(delta))
 
-    def price_counts(self, counts: EventCounts, relation: Relation | None, delta: float) -> Price:
+    def price_counts(self, counts: EventCounts, relation: Relation | None, delta: float) -> AccountantPrice:
         """Price counted events at a delta that was checked."""
         found = self.law(counts, relation, delta) if counts else (0.0, 0.0)
         if found is None:
             raise self.refusal(counts, relation)
-        return Price(self.name, found[1], delta, relation, lower=found[0])
+        return AccountantPrice(self.name, found[1], delta, relation, lower=found[0])
 
     def refusal(self, counts: EventCounts, relation: Relation | None) -> AccountingError:
         """Name the event that has no price here, and the accountants that could price it."""
@@ -95,7 +97,9 @@ class Accountant:
         return AccountingError(f"{self.name} cannot price these events together")
 
 
-def price(accountant: str, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
+def price(
+    accountant: str, events: Iterable[Event], *, delta: float, relation: Relation | str | None = None
+) -> AccountantPrice:
     """Price events by the accountant of a name.
 
     Guarantee: every name of `ACCOUNTANTS` is known, ``"gdp-clt"`` is not: it is a forecast.
@@ -123,7 +127,7 @@ def required_delta(delta: float) -> float:
 
 def _upper(
     find: Callable[[EventCounts, Relation | None, float], T | None], convert: Callable[[T, float], float]
-) -> Law:
+) -> AccountantLaw:
     """Return the law of an upper bound alone: what is found of the events, converted at delta."""
 
     def law(counts: EventCounts, relation: Relation | None, delta: float) -> Bracket | None:

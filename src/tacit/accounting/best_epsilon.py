@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from tacit.accounting import gaussian, pld
-from tacit.accounting.accountants import ACCOUNTANTS, Price, required_delta
+from tacit.accounting.accountants import ACCOUNTANTS, AccountantPrice, required_delta
 from tacit.accounting.clt_forecast import Forecast, forecast
 from tacit.accounting.composition import EventCounts, Sampled, counted, total_mu_squared, total_pure
 from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.event_curves import total_curve
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import float_up, root_up
 from tacit.errors import AccountingError, BudgetError
 from tacit.privacy.event import BoundedRange, Event, Gaussian, Repeated, SampledWithReplacement
@@ -25,7 +25,7 @@ _NARROW = 0.03
 _NEGLIGIBLE = 1e-6
 
 
-def best(events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> Price:
+def best(events: Iterable[Event], *, delta: float, relation: Relation | str | None = None) -> AccountantPrice:
     """Return the smallest safe price of events at delta, and whose it is.
 
     Guarantee: never a forecast; never below the certified lower bound of the loss distributions. Exact for Gaussian
@@ -41,13 +41,13 @@ def best(events: Iterable[Event], *, delta: float, relation: Relation | str | No
     return best_of_counts(*counted(events, relation), required_delta(delta))
 
 
-def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float) -> Price:
+def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float) -> AccountantPrice:
     """Return the smallest safe price of counted events; see `best`."""
     if total_mu_squared(counts) is not None:
         return ACCOUNTANTS["gdp"].price_counts(counts, relation, delta)
     pure = total_pure(counts)
     if pure is not None and delta == 0.0:
-        return Price("basic", float_up(pure), delta, relation)
+        return AccountantPrice("basic", float_up(pure), delta, relation)
     note, found = "", []
     try:
         first = ACCOUNTANTS["pld"].price_counts(counts, relation, delta)
@@ -55,7 +55,7 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
         note = str(error)
     else:
         if pure is not None and float_up(pure) < first.epsilon:
-            return Price("basic", float_up(pure), delta, relation, lower=min(first.lower, float_up(pure)))
+            return AccountantPrice("basic", float_up(pure), delta, relation, lower=min(first.lower, float_up(pure)))
         narrow = first.epsilon - first.lower <= max(_NARROW * first.epsilon, _NEGLIGIBLE)
         # Where the pairs are not attained the lower bound says nothing about the bracket's width.
         wide = not narrow and (pairs_of(counts, relation) == pairs_of(counts, relation, attained=True))
@@ -71,7 +71,7 @@ def best_of_counts(counts: EventCounts, relation: Relation | None, delta: float)
     if not found:
         raise ACCOUNTANTS["rdp"].refusal(counts, relation)
     least = min(found, key=lambda price: price.epsilon)
-    return Price(least.accountant, least.epsilon, delta, relation, lower=least.lower, note=note)
+    return AccountantPrice(least.accountant, least.epsilon, delta, relation, lower=least.lower, note=note)
 
 
 def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: float) -> float:
@@ -106,7 +106,7 @@ def delta_of_counts(counts: EventCounts, relation: Relation | None, epsilon: flo
 
 def compare(
     events: Iterable[Event], *, delta: float, relation: Relation | str | None = None
-) -> Mapping[str, Price | Forecast | None]:
+) -> Mapping[str, AccountantPrice | Forecast | None]:
     """Price events by every accountant, side by side; None where one cannot.
 
     Guarantee: the names are those of `ACCOUNTANTS`, with ``"gdp-clt"``, the forecast, before ``"pld"``. An event that
@@ -121,7 +121,7 @@ def compare(
     """
     counts, known = counted(events, relation)
     target = required_delta(delta)
-    table: dict[str, Price | Forecast | None] = {}
+    table: dict[str, AccountantPrice | Forecast | None] = {}
     for name in (*(name for name in ACCOUNTANTS if name != "pld"), "gdp-clt", "pld"):
         try:
             if name == "gdp-clt":

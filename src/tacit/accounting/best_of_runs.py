@@ -14,7 +14,7 @@ from tacit.accounting.composition import compose
 from tacit.accounting.rounding import float_down
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Event, Gaussian, Law, NegativeBinomial, Pure, RandomStopping
+from tacit.privacy.event import Event, Gaussian, NegativeBinomial, Pure, RandomStopping, RunCountLaw
 
 STEPS = 18
 """Halvings of the interval of μ: the budget is used up to a part in 10^5. Each takes some 20 ms."""
@@ -29,7 +29,7 @@ class SearchEvents:
     """One trial and, where the winner is fitted again, that fit: each a Gaussian or a pure release at most."""
 
     trial: Gaussian | Pure
-    law: Law
+    law: RunCountLaw
     refit: Gaussian | Pure | None = None
 
     def events(self) -> tuple[Event, ...]:
@@ -38,7 +38,7 @@ class SearchEvents:
         return (best,) if self.refit is None else (best, self.refit)
 
 
-def search_events(budget: Budget, law: Law, refit_ratio: Fraction | None = None) -> SearchEvents:
+def search_events(budget: Budget, law: RunCountLaw, refit_ratio: Fraction | None = None) -> SearchEvents:
     """The largest trial, and refit of `refit_ratio` times its μ (or ε), within a budget of ε and δ.
 
     Guarantee: all events together are within the budget.
@@ -58,7 +58,7 @@ def search_events(budget: Budget, law: Law, refit_ratio: Fraction | None = None)
 
 
 @lru_cache(maxsize=64)
-def _gaussian(epsilon: float, delta: float, law: Law, ratio: Fraction | None) -> SearchEvents:
+def _gaussian(epsilon: float, delta: float, law: RunCountLaw, ratio: Fraction | None) -> SearchEvents:
     def at(mu: float) -> SearchEvents:
         square = Fraction(mu) ** 2
         return SearchEvents(Gaussian(square, 1), law, None if ratio is None else Gaussian(square * ratio**2, 1))
@@ -73,7 +73,7 @@ def _gaussian(epsilon: float, delta: float, law: Law, ratio: Fraction | None) ->
     return at(low)
 
 
-def require_few_runs(law: Law) -> None:
+def require_few_runs(law: RunCountLaw) -> None:
     """Refuse laws whose trials are too many to be run: γ below 1/10,000, or a mean or a shape above 10,000."""
     if isinstance(law, NegativeBinomial):
         few = Fraction(law.gamma) * LARGEST_MEAN >= 1 and Fraction(law.shape) <= LARGEST_MEAN

@@ -53,7 +53,7 @@ def calibrate(
     sampling: str = "poisson",
     population: int | None = None,
     sample: int | None = None,
-    beside: tuple[Event, ...] = (),
+    composed_with: tuple[Event, ...] = (),
 ) -> Run:
     """Return the run that spends a budget best: one number is found, the others are given.
 
@@ -63,7 +63,7 @@ def calibrate(
 
     A budget in mu or rho calibrates runs over the whole table only. `find` is ``"noise"`` (smallest), ``"steps"``
     (most), ``"sample_rate"`` (largest) or ``"population"``: the smallest table from which samples of the expected or
-    fixed size `sample` may be drawn. The others are as in `Run`: with `beside`, what is found leaves their cost.
+    fixed size `sample` may be drawn. The others are as in `Run`: with `composed_with`, what is found leaves their cost.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def calibrate(
         sample_rate=sample_rate,
         sampling=sampling,
         population=population,
-        beside=tuple(beside),
+        composed_with=tuple(composed_with),
     )
     _require_known(find, noise, sample_rate, sample)
     if sample_rate is None and find in ("noise", "steps"):
@@ -116,12 +116,12 @@ def _require_known(
 
 def _whole_table(run: Run, budget: Budget, find: str) -> Run:
     """Solve a sum of squares exactly."""
-    others = total_mu_squared(count_events(run.beside, run.relation))
+    others = total_mu_squared(count_events(run.composed_with, run.relation))
     if others is None:
-        raise AccountingError("an event beside the sums has no mu; expected Gaussian events")
+        raise AccountingError("an event composed with the sums has no mu; expected Gaussian events")
     allowed = mu_squared_of(budget) - others
     if allowed <= 0:
-        raise BudgetError("what is beside the sums costs the whole budget; expected a larger one")
+        raise BudgetError("what is composed with the sums costs the whole budget; expected a larger one")
     one = total_mu_squared(count_events([replace(run, noise=1, steps=1).sums])) or Fraction(1)
     if find == "noise":
         return replace(run, noise=Fraction(root_up(one * run.steps / allowed)))

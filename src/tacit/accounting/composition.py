@@ -26,7 +26,7 @@ from tacit.privacy.relation import Relation
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from tacit.accounting.accountants import Price
+    from tacit.accounting.accountants import AccountantPrice
     from tacit.accounting.composition_curves import LossArrays
     from tacit.accounting.rounding import Floats
 
@@ -132,14 +132,14 @@ class Composition(Displayed):
 
         return renyi_curve(self, orders)
 
-    def price(self, delta: float) -> Price:
+    def price(self, delta: float) -> AccountantPrice:
         """Return the epsilon at delta with the accountant it comes from."""
-        from tacit.accounting.accountants import Price, required_delta
+        from tacit.accounting.accountants import AccountantPrice, required_delta
         from tacit.accounting.best_epsilon import best_of_counts
 
         target = required_delta(delta)
         if self.square is not None:
-            return Price("gdp", self.epsilon(target), target, self.relation)
+            return AccountantPrice("gdp", self.epsilon(target), target, self.relation)
         return best_of_counts(self.counts, self.relation, target)
 
 

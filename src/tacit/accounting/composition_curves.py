@@ -21,11 +21,11 @@ from numpy.typing import ArrayLike
 
 from tacit.accounting import classical, gaussian, pld
 from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.event_curves import total_curve
 from tacit.accounting.pld.distribution import Bound, dyadic, from_pair
 from tacit.accounting.pld.grid_choice import coarse_pass, on_lattice, resolve, with_atoms
 from tacit.accounting.pld.pairs.pair import DIRECTIONS, UNIT, Direction, Pair
 from tacit.accounting.pld.transform import Transform, transform
-from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import Floats
 from tacit.errors import AccountingError, SettingError
 from tacit.validate import one_of

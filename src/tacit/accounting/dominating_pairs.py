@@ -7,10 +7,10 @@ import math
 from fractions import Fraction
 
 from tacit.accounting.composition import EventCounts, pure_epsilon
+from tacit.accounting.event_curves import own_pair
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu, vertices
 from tacit.accounting.pld.pairs import bounded_loss, gaussian
 from tacit.accounting.pld.pairs.pair import LARGEST_RATE, FixedSizePair, GridTooLong, Pair, PoissonPair
-from tacit.accounting.renyi_curves import own_pair
 from tacit.accounting.rounding import float_up, root_down, root_up
 from tacit.accounting.with_replacement import copies, with_replacement_profile
 from tacit.errors import SettingError

@@ -24,18 +24,18 @@ import numpy as np
 
 from tacit.accounting.accountants import required_delta, title
 from tacit.accounting.composition import EventCounts, count_events, mu_squared_of, pure_epsilon, total_mu_squared
+from tacit.accounting.event_curves import own_pair, total_curve
 from tacit.accounting.release_prices import total_concentrated
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi import curve as curves
-from tacit.accounting.renyi_curves import own_pair, total_curve
 from tacit.accounting.rounding import bisect, float_up, root_down
 from tacit.errors import AccountingError, BudgetError, SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 
-Law = Literal["gdp", "zcdp", "rdp", "pure"]
-LAWS: tuple[Law, ...] = ("gdp", "zcdp", "rdp", "pure")
+CompositionLaw = Literal["gdp", "zcdp", "rdp", "pure"]
+LAWS: tuple[CompositionLaw, ...] = ("gdp", "zcdp", "rdp", "pure")
 Events: TypeAlias = Iterable[Event] | Event
 
 # Amounts as integers count units of 2^-80.
@@ -68,7 +68,7 @@ class Filter:
 
     budget: Budget
     relation: Relation
-    law: Law = "gdp"
+    law: CompositionLaw = "gdp"
     order: float | None = None
     spent: Fraction = Fraction(0)
 
@@ -160,14 +160,14 @@ class Odometer:
         return (rho + 2.0 * math.sqrt(rho * log_inverse)) * (1.0 + _SLACK)
 
 
-def amount(event: Event, relation: Relation | str | None = None, law: Law = "gdp") -> int:
+def amount(event: Event, relation: Relation | str | None = None, law: CompositionLaw = "gdp") -> int:
     """Return an event's cost in units of 2^-80, by a law without an order: exact if whole, else the next above it."""
     if law == "rdp":
         raise SettingError("an amount by rdp needs an order; use Filter(..., law='rdp').units")
     return math.ceil(cost_under([event], Relation.ADD_REMOVE if relation is None else relation, law) / _UNIT)
 
 
-def capacity(budget: Budget, law: Law = "gdp") -> int:
+def capacity(budget: Budget, law: CompositionLaw = "gdp") -> int:
     """Return the most units of 2^-80 that events within a budget may cost, rounded down."""
     return math.floor(Filter(budget, Relation.ADD_REMOVE, law).capacity / _UNIT)
 
@@ -189,7 +189,7 @@ def fixed_order(budget: Budget, law: str, order: float | None = None) -> float |
     return chosen
 
 
-def capacity_under(budget: Budget, law: Law, order: float | None = None) -> Fraction:
+def capacity_under(budget: Budget, law: CompositionLaw, order: float | None = None) -> Fraction:
     """Return the largest sum of costs that keeps releases within a budget, rounded down; 0 where there is none."""
     if law == "gdp":
         return _largest_square(budget)
@@ -202,7 +202,9 @@ def capacity_under(budget: Budget, law: Law, order: float | None = None) -> Frac
     return Fraction(budget.epsilon)
 
 
-def cost_under(events: Iterable[Event], relation: Relation | str, law: Law, order: float | None = None) -> Fraction:
+def cost_under(
+    events: Iterable[Event], relation: Relation | str, law: CompositionLaw, order: float | None = None
+) -> Fraction:
     """Return what releases cost under a law, rounded up; one that has no cost there is refused by name.
 
     Guarantee: the costs of releases add up to at least their cost together, by ``gdp`` and ``pure`` exactly to it.
@@ -254,14 +256,14 @@ def _counts(events: Events, relation: Relation | str | None, charged: Relation) 
     return count_events([events] if isinstance(events, Event) else events, charged)
 
 
-def _cost(counts: EventCounts, relation: Relation, law: Law, order: float | None) -> Fraction:
+def _cost(counts: EventCounts, relation: Relation, law: CompositionLaw, order: float | None) -> Fraction:
     found = _cost_if_any(counts, relation, law, order)
     if found is None:
         raise AccountingError(refusal(counts, relation, law, order))
     return found
 
 
-def _cost_if_any(counts: EventCounts, relation: Relation, law: Law, order: float | None) -> Fraction | None:
+def _cost_if_any(counts: EventCounts, relation: Relation, law: CompositionLaw, order: float | None) -> Fraction | None:
     """The cost of counted releases under a law, or None where one of them has none."""
     if law == "gdp":
         return total_mu_squared(counts)
@@ -290,7 +292,7 @@ def _pure_cost(counts: EventCounts, relation: Relation) -> Fraction | None:
     return total
 
 
-def refusal(counts: EventCounts, relation: Relation, law: Law, order: float | None = None) -> str:
+def refusal(counts: EventCounts, relation: Relation, law: CompositionLaw, order: float | None = None) -> str:
     """Say which release has no cost under a law, and that ``rdp`` takes it, where it does."""
     missing = [event for event, _ in counts if _cost_if_any(((event, 1),), relation, law, order) is None]
     what = title(missing[0]) if missing else "these releases together"

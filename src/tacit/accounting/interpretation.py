@@ -11,9 +11,9 @@ from tacit.accounting import classical
 from tacit.accounting.accountants import required_delta
 from tacit.accounting.classical import TradeOff, power_at
 from tacit.accounting.composition import Composition
+from tacit.accounting.event_curves import total_curve
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi import curve as curves
-from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.rounding import ALLOWANCE, non_negative, probability
 from tacit.privacy.budget import Guarantee
 from tacit.validate import whole

@@ -15,9 +15,9 @@ import numpy as np
 from tacit.accounting import gaussian
 from tacit.accounting.classical import RatedSample, amplified, amplified_without_replacement
 from tacit.accounting.composition import EventCounts, pure_epsilon
+from tacit.accounting.event_curves import curve_of, joint_leak, own_pair, without_leak
 from tacit.accounting.objective_perturbation import objective_epsilon
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi_curves import curve_of, joint_leak, own_pair, without_leak
 from tacit.accounting.rounding import bisect, float_up, root_up
 from tacit.accounting.with_replacement import copies, with_replacement_profile
 from tacit.privacy import event as kinds

@@ -27,7 +27,7 @@ class Run:
     `noise` is the standard deviation of the noise on the sum over the clip bound C, above 0. `sample_rate` is the
     probability of a record in a Poisson sample, or the size of the sample over that of the table; None for sums over
     the whole table. `sampling` is ``"poisson"``, ``"without-replacement"`` or ``"with-replacement"``. `population` is
-    the number of records; needed with replacement, it fixes the size of the sample without. `beside` are other
+    the number of records; needed with replacement, it fixes the size of the sample without. `composed_with` are other
     releases of the same run, whose prices are fixed.
 
     Examples
@@ -42,7 +42,7 @@ class Run:
     sample_rate: Fraction | float | None = None
     sampling: str = "poisson"
     population: int | None = None
-    beside: tuple[kinds.Event, ...] = ()
+    composed_with: tuple[kinds.Event, ...] = ()
 
     def __post_init__(self) -> None:
         noise = Fraction(exact("noise", self.noise))
@@ -66,11 +66,11 @@ class Run:
     @property
     def event(self) -> kinds.Event:
         """Everything the run releases."""
-        return kinds.Composed((self.sums, *self.beside)) if self.beside else self.sums
+        return kinds.Composed((self.sums, *self.composed_with)) if self.composed_with else self.sums
 
     @property
     def sums(self) -> kinds.Event:
-        """The noisy sums, without what is beside them."""
+        """The noisy sums, without what is composed with them."""
         variance = Fraction(self.noise) ** 2
         own, replaced = kinds.Gaussian(1, variance), kinds.Gaussian(4, variance)
         if self.sample_rate is None:

@@ -24,7 +24,7 @@ from tacit.accounting.objective_perturbation import jacobian_term
 from tacit.audit.block_laws import KnownDraws, MedianLaw, known_results
 from tacit.audit.bounds import Floats
 from tacit.audit.selection_laws import Choice, ChoiceLaw, PosteriorLaw, exact_scores
-from tacit.audit.shift import Law, Shift
+from tacit.audit.shift import AnswerLaw, Shift
 from tacit.contract.block_price import ChoicePrice
 from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockMedian
 from tacit.contract.minimum_accuracy import Accuracy
@@ -124,7 +124,7 @@ class AuditedTable(Responder):
         return self._in_coordinates(query)
 
 
-def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Law:
+def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> AnswerLaw:
     """The law of the answers to a query at a price, on two tables."""
     if isinstance(query, Choice):
         assert isinstance(price, SelectionPrice)  # noqa: S101 - for the type checker

@@ -1,4 +1,4 @@
-"""Audited roads that are no fit of one solver: statistical queries, naive Bayes, evaluations, numbers set by hand.
+"""Audited programs that are no fit of one solver: statistical queries, naive Bayes, evaluations, numbers set by hand.
 
 Each plans like an estimator, from the keywords of `AuditedFit.model`. Queries that a program asks one after the other
 are asked by a function of the gate and the plan.

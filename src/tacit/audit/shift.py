@@ -19,7 +19,7 @@ class Shift:
     paid: Fraction
 
 
-class Law(Protocol):
+class AnswerLaw(Protocol):
     """The law of an answer on two tables."""
 
     def log_ratio(self, answer: Answer) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen, require_writable
 from tacit.errors import SettingError
 from tacit.files import write_text
+from tacit.ledger.repeated_fits import RefitWarning
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,7 +92,10 @@ def images(
         points = [(point["epsilon"], point["accuracy"]) for point in curve.points]
         accuracy_picture(points, files["steps"], title=f"{name}: accuracy while the budget is spent", axis="ε spent")
     if swept:
-        document["sweep"] = _sweep(model, (train, found.y_train, test, found.y_test), swept)
+        with screen.work(), warnings.catch_warnings():
+            # Said once, in the result.
+            warnings.simplefilter("ignore", RefitWarning)
+            document["sweep"] = _sweep(model, (train, found.y_train, test, found.y_test), swept)
     document["files"] = {key: str(path) for key, path in {**files, **swept}.items()}
     screen.result(document)
     _show_result(document, len(found.y_test), certificate, screen)
@@ -105,6 +110,11 @@ def _show_result(document: dict[str, Any], tested: int, certificate: Certificate
     screen.heading("Guarantee")
     screen.say(str(certificate.rederive()))
     screen.detail(promise(certificate))
+    if "sweep" in document:
+        fits = sum(map(len, document["sweep"].values()))
+        screen.say(
+            f"The {fits} fits of the sweep have guarantees of their own. All together cost more than each states."
+        )
     for key, path in document["files"].items():
         screen.plain(f"  {key}: {path}")
 

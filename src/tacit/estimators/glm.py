@@ -17,7 +17,7 @@ from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.response import Continuous, Count
 from tacit.documents.dataclass_json import to_plain
-from tacit.engine.ledger_use import Refusals
+from tacit.engine.ledger_use import Refusals, require_price
 from tacit.engine.table import Table
 from tacit.estimators.fit import Fit
 from tacit.estimators.loss_choice import LossShape, loss_of
@@ -150,7 +150,10 @@ def _fit(
         refusals = Refusals.settle(settings.invalid_rows, label=loss.name, formula=formula, data=data)
         if isinstance(data, str | os.PathLike | list | tuple):
             # Before a file is opened: a schema tells all but the number of records.
-            settings.first_plan([(design, loss)], None)
+            tried = settings.first_plan([(design, loss)], None)
+            if settings.options.solver != "auto":
+                # What a named solver asks for does not depend on their number.
+                require_price(tried, private=tried.private and settings.seed is None)
         with refusals.logged():
             units = design.attached.unit is not None
             opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units)

@@ -75,10 +75,11 @@ class CommonParameters:
     n_at_least
         Public lower bound on the number of records, for add-remove.
     solver
-        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "newton", "majorised-newton",
-        "output-perturbation", "objective-perturbation", "objective-perturbation-kst", "exponential", "aggregate",
-        "frank-wolfe", "zeroth-order"; for two classes also "double-noise-newton"; for least squares also "moments" and
-        "adassp". Or an object with `plan` and `run`, a solver of your own (docs/extending.md).
+        "auto", or one of the solvers in docs/solvers.md: "whitened-gradient", "gradient", "stochastic", "newton",
+        "majorised-newton", "output-perturbation", "objective-perturbation", "objective-perturbation-kst",
+        "exponential", "aggregate", "frank-wolfe", "zeroth-order"; for two classes also "double-noise-newton"; for least
+        squares also "moments" and "adassp". Or an object with `plan` and `run`, a solver of your own
+        (docs/extending.md).
     max_weight
         Public largest weight of a record, for `sample_weight`; larger ones are capped.
     max_rows_per_unit
@@ -131,14 +132,14 @@ class RegressionParameters:
     iterations, step_size
         None: planned from public facts. A Newton step is at most 1, which is the full one.
     sampling, batch_size, sample_rate
-        For solver="stochastic": how batches are drawn ("poisson", "without-replacement", "with-replacement"), their
-        expected size or their share of the records, and the clip of a record's gradient in the coordinates of the
-        bounds. None: Poisson batches, planned sizes and clips.
+        For solver="stochastic": how batches are drawn ("poisson", "without-replacement", "with-replacement"), and their
+        expected size or their share of the records. None: Poisson batches of a planned size.
     max_passes
         Public cap on passes over the data; None: 30 where n·d ≥ 10^7 (38 with `inference`), else 1000.
     clip, noise_multiplier
-        Set by hand, for solver="gradient": the largest norm of a unit's gradient in prepared coordinates, and the noise
-        of an answer over its sensitivity. With `iterations` the multiplier fixes the cost, and epsilon may be left out.
+        Set by hand, for solver="gradient" (the clip also for "stochastic"): the largest norm of a unit's gradient in
+        prepared coordinates, and the noise of an answer over its sensitivity. With `iterations` the multiplier fixes
+        the cost, and epsilon may be left out.
     warm_start
         Where solver="gradient" begins: rows that are `tacit.public`, on which the same model is fitted first, a model
         that is, or a fitted model whose certificate is private.

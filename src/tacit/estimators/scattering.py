@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from tacit.contract.query import Progress
+from tacit.errors import FileError
 from tacit.features.image_rows import require_images, scattered
 from tacit.features.scattering import COARSE, FINE
 from tacit.features.wavelets import centres
@@ -36,7 +37,8 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
     scales
         "2" for the grid of 4 pixels, 81 channels a colour; "3" adds 136 channels on a grid of 8 pixels.
     cache
-        A folder in which features are kept, or None. They are as private as the images.
+        A folder in which features are kept, or None. They are as private as the images: the files are readable by
+        their owner alone.
     threads
         Threads that share the images.
     progress
@@ -81,11 +83,16 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
         digest = hashlib.sha256(settings.encode())
         digest.update(np.ascontiguousarray(images).data)
         file = Path(self.cache) / f"scattering-{digest.hexdigest()[:32]}.npy"
-        if file.is_file():
-            return np.asarray(np.load(file, allow_pickle=False))
+        if (stored := _stored(file, len(images))) is not None:
+            return stored
         found = self._scattered(images)
-        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cache={str(self.cache)!r} is no folder that can be made or used.") from error
         with replacing(file) as draft, draft.open("wb") as stream:
+            # Features are as private as the images: nobody else may read them.
+            draft.chmod(0o600)
             np.save(stream, found)
         return found
 
@@ -101,3 +108,13 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
 
         scattered(images, write, coarse=coarse, threads=self.threads, progress=self.progress)
         return out
+
+
+def _stored(file: Path, records: int) -> NDArray[np.float32] | None:
+    """Features from the cache; None where there are none, or the file is not what was written."""
+    try:
+        found = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    whole = isinstance(found, np.ndarray) and found.dtype == np.float32 and found.ndim == 2
+    return found if whole and len(found) == records else None

@@ -20,7 +20,7 @@ from tacit.estimators.base import LinearModel
 from tacit.estimators.evaluation import UNPAID
 from tacit.estimators.public_rows import PublicRows
 from tacit.privacy.budget import Budget
-from tacit.privacy.event import Gaussian, Law, NegativeBinomial, PoissonRuns, Pure
+from tacit.privacy.event import Gaussian, NegativeBinomial, PoissonRuns, Pure, RunCountLaw
 from tacit.privacy.relation import Relation
 from tacit.validate import positive, whole, within
 
@@ -49,7 +49,7 @@ def settings_of_search(model: LinearModel, params: Any, count: int | None, seed:
     return found
 
 
-def law_of_runs(law: Any, mean_runs: Any) -> Law:
+def law_of_runs(law: Any, mean_runs: Any) -> RunCountLaw:
     """The law of the number of trials, by name and mean, or as given."""
     if isinstance(law, PoissonRuns | NegativeBinomial):
         return law

@@ -31,7 +31,7 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
 
     u = (x - centre) / scale maps the bounds to [-1, 1]. With a noisy mean m and a noisy covariance V diag(e) V' of u
 
-        z = W (u - m),   W = diag(1 / √(e + ridge·mean e)) V',   shrunk to norm R = reach·√components, over R
+        z = W (u - m),   W = diag(1 / √(e + ridge·mean e)) V',   shrunk to norm R = row_clip·√components, over R
 
     Rows z have norm at most 1. An estimator after it takes `bounds=(-1, 1), row_norm=1`.
 
@@ -49,8 +49,8 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         How many directions are kept, those with the most variance; None keeps all.
     ridge
         Added to every eigenvalue, as a share of their mean: directions that are noise are not blown up.
-    reach
-        Rows are shrunk to `reach` root mean squares of a whitened row.
+    row_clip
+        Rows are shrunk to `row_clip` root mean squares of a whitened row.
     blocks
         Sizes of consecutive blocks of columns that are whitened apart, such as channels; None is one block.
 
@@ -71,7 +71,7 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
 
     components: int | None = None
     ridge: float = 0.1
-    reach: float = 3.0
+    row_clip: float = 3.0
     blocks: Sequence[int] | None = None
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -81,12 +81,12 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         _check_feature_names(self, X, reset=False)
         design = self.plan_.design
         mean = self.release_.theta[: len(design.columns)]
-        radius = self.reach * math.sqrt(len(self.whitening_))
+        radius = self.row_clip * math.sqrt(len(self.whitening_))
         return mapped_rows(X, design, mean, self.whitening_, radius) / radius
 
     def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
         positive("ridge", self.ridge)
-        positive("reach", self.reach)
+        positive("row_clip", self.row_clip)
         if self.components is not None:
             whole("components", self.components, 1, len(names))
         if self.blocks is not None and not (

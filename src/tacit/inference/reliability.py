@@ -70,17 +70,17 @@ class StepJudgement:
         """Statements of combinations of coefficients, one a row."""
         del names
         _, none, less = zip(*self._causes(combinations), strict=True)
-        withheld, doubtful = np.any(none, axis=0), np.any(less, axis=0)
-        words = np.where(withheld, WITHHELD, np.where(doubtful, "conservative", "nominal"))
+        withheld, conservative = np.any(none, axis=0), np.any(less, axis=0)
+        words = np.where(withheld, WITHHELD, np.where(conservative, "conservative", "nominal"))
         return tuple(words.tolist())
 
     def _causes(self, combinations: NDArray[np.float64]) -> list[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
-        """Each cause in words, where it withholds an interval, and where it makes one doubtful."""
+        """Each cause in words, where it withholds an interval, and where it makes one conservative."""
         found, rules = self.covariance.errors(combinations), RELIABILITY
         sandwich, signal = self.covariance.sandwich, self.signal * (1 + ROUNDING)
         small = f"n·μ/d is {_shown(signal)}, below {rules.signal:g}"
         alone = signal < rules.signal and sandwich.lifted
-        # What is measured, above which it makes an interval doubtful, and above which it withholds it.
+        # What is measured, above which it makes an interval conservative, and above which it withholds it.
         causes: list[tuple[str, NDArray[Any] | float, float, float]] = [
             (HIDDEN, found.hidden, *rules.hidden),
             (CLIPPED, found.bias, *rules.bias),

@@ -128,8 +128,8 @@ class StepCovariance:
             return np.asarray(np.sum(ways * U, axis=0) / np.maximum(np.sum(U * U, axis=0), TINY))
 
         best = along(np.eye(len(self.sandwich.to_user))).max()
-        edge = noise_norm(self.sandwich.curvature_noise, len(columns))
-        return np.asarray((along(combinations) < min(times * edge, best / times)) & (self.sandwich.asymmetry > 0))
+        norm = noise_norm(self.sandwich.curvature_noise, len(columns))
+        return np.asarray((along(combinations) < min(times * norm, best / times)) & (self.sandwich.asymmetry > 0))
 
     def scatter(self, combinations: Matrix) -> Scatter:
         """Variances and degrees of freedom of combinations, one a row."""

@@ -14,23 +14,23 @@ from tacit.accounting.composition import guarantee_of
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger import entry as entries
 from tacit.ledger.accounts import TOLERANCE, Accounts, read_number, require, units
-from tacit.ledger.entry import NOTES, Charge, Entry, Kind, Purpose, Reservation, Terms, require_line
+from tacit.ledger.entry import NOTES, Charge, Entry, EntryKind, Purpose, Reservation, Terms, require_line
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event_json import from_json
 from tacit.privacy.relation import Relation
 
 _CHARGED = {"events", "relation", "unit", "label"}
 _FIELDS = {
-    Kind.RESERVE: _CHARGED | set(NOTES),
-    Kind.COMMIT: {"reservation", "release", "answer"},
-    Kind.GRANT: {"source", "to", "budget", "amount", "reason"},
-    Kind.LOWER: {"budget", "capacity", "reason"},
-    Kind.PAUSE: {"analyst", "reason"},
-    Kind.RESUME: {"analyst", "reason"},
-    Kind.REFUSAL: {"label", *NOTES},
+    EntryKind.RESERVE: _CHARGED | set(NOTES),
+    EntryKind.COMMIT: {"reservation", "release", "answer"},
+    EntryKind.GRANT: {"source", "to", "budget", "amount", "reason"},
+    EntryKind.LOWER: {"budget", "capacity", "reason"},
+    EntryKind.PAUSE: {"analyst", "reason"},
+    EntryKind.RESUME: {"analyst", "reason"},
+    EntryKind.REFUSAL: {"label", *NOTES},
 }
 _stated = lru_cache(maxsize=8)(guarantee_of)  # Events without a μ take a transform to price.
-_OLD_FIELDS = {Kind.RESERVE: _CHARGED, Kind.COMMIT: {"reservation", "release"}}  # Entries of version 0.1.
+_OLD_FIELDS = {EntryKind.RESERVE: _CHARGED, EntryKind.COMMIT: {"reservation", "release"}}  # Entries of version 0.1.
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Chain:
         if known is None or known.hash != reservation.hash:
             raise LedgerError("this ledger holds no such reservation; it belongs to another one")
 
-    def draft(self, kind: Kind, document: Mapping[str, Any]) -> Entry:
+    def draft(self, kind: EntryKind, document: Mapping[str, Any]) -> Entry:
         """Return the next entry, not yet accepted; refuse what breaks a rule."""
         return Entry.follow(self.head, kind, self._after(kind, document)[0], document)
 
@@ -198,18 +198,18 @@ class Chain:
         return longer
 
     def _take(self, entry: Entry, document: Mapping[str, Any]) -> None:
-        costs = {"cost"} if entry.kind is Kind.RESERVE and self.terms.pricing.stores_costs else set()
+        costs = {"cost"} if entry.kind is EntryKind.RESERVE and self.terms.pricing.stores_costs else set()
         if set(document) - entries.STAMP not in (_FIELDS[entry.kind] | costs, _OLD_FIELDS.get(entry.kind)):
             raise LedgerError(f"entry {entry.sequence} has missing or unknown fields")
         spent, accounts, budget, charge = self._after(entry.kind, document)
         _require_amounts(entry, spent, spent - self.head.spent)
         self.accounts, self.budget, self.head = accounts, budget, entry
-        self.refusals += entry.kind is Kind.REFUSAL
+        self.refusals += entry.kind is EntryKind.REFUSAL
         if charge is None:
             return
         number = charge.sequence
         self._charges[number] = charge
-        if entry.kind is Kind.COMMIT:
+        if entry.kind is EntryKind.COMMIT:
             self._reservations[number] = replace(self._reservations[number], answer=document.get("answer"))
             return
         self._reservations[number] = Reservation(number, entry.hash)
@@ -218,19 +218,19 @@ class Chain:
             # The newest: an interrupted request that was paid for again has its answer there.
             self._keys[charge.key] = number
 
-    def _after(self, kind: Kind, document: Mapping[str, Any]) -> tuple[int, Accounts, Budget, Charge | None]:
+    def _after(self, kind: EntryKind, document: Mapping[str, Any]) -> tuple[int, Accounts, Budget, Charge | None]:
         """Return the integer units spent, accounts, budget and new charge after an entry, or refuse it."""
         accounts, budget, spent, charge = self.accounts, self.budget, self.head.spent, None
-        if kind is Kind.RESERVE:
+        if kind is EntryKind.RESERVE:
             charge = self._priced(document)
             accounts = accounts.charged(charge.analyst, charge.cost)
-        elif kind is Kind.COMMIT:
+        elif kind is EntryKind.COMMIT:
             charge = self._committed(document)
-        elif kind is Kind.REFUSAL:
+        elif kind is EntryKind.REFUSAL:
             Purpose.read(document)
         else:
             budget, accounts = self._curated(kind, document)
-        if kind in (Kind.RESERVE, Kind.LOWER):
+        if kind in (EntryKind.RESERVE, EntryKind.LOWER):
             # What is spent or withdrawn of the first budget. Other entries change neither total nor capacity.
             whole = self.terms.capacity
             spent = units(accounts.total + whole - accounts.capacity, whole)
@@ -280,14 +280,16 @@ class Chain:
             raise SettingError("the answer to be stored is not an object")
         return replace(self._charges[number], release=release)
 
-    def _curated(self, kind: Kind, document: Mapping[str, Any]) -> tuple[Budget, Accounts]:
-        require_line("reason", document["reason"], empty=kind is Kind.GRANT)
+    def _curated(self, kind: EntryKind, document: Mapping[str, Any]) -> tuple[Budget, Accounts]:
+        require_line("reason", document["reason"], empty=kind is EntryKind.GRANT)
         for name in ("source", "to", "analyst"):
             require_line(name, document.get(name), optional=True)
         budget, amount = self.budget, None
-        if kind in (Kind.PAUSE, Kind.RESUME):
-            return budget, self.accounts.halted(document["analyst"], document["reason"] if kind is Kind.PAUSE else None)
-        if kind is Kind.GRANT:
+        if kind in (EntryKind.PAUSE, EntryKind.RESUME):
+            return budget, self.accounts.halted(
+                document["analyst"], document["reason"] if kind is EntryKind.PAUSE else None
+            )
+        if kind is EntryKind.GRANT:
             if (document["budget"] is None) != (document["amount"] is None):
                 raise LedgerError("a grant has a budget without an amount, or the reverse")
             if document["budget"] is not None:
@@ -315,7 +317,7 @@ def _document_of(entry: Entry, last: Entry | None) -> dict[str, Any]:
     """What an entry says that comes right after the last one, None before the first."""
     entry.require_after(last)
     opens = f"entry {entry.sequence} of the ledger is an {entry.kind}; only the first entry opens a ledger"
-    require((entry.kind is Kind.OPEN) == (last is None), opens)
+    require((entry.kind is EntryKind.OPEN) == (last is None), opens)
     document = entry.document()
     require(isinstance(document.get("time"), str), f"entry {entry.sequence} has no time")
     return document

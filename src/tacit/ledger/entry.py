@@ -39,7 +39,7 @@ _OLD_FIELDS = {"format", "budget", "law", "capacity", "dataset", "relation", "un
 _FIELDS = {FORMAT: _OLD_FIELDS | {"refusals"}, OLD_FORMAT: _OLD_FIELDS}
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry says."""
 
     OPEN = "open"  # The terms of the ledger: the first entry, and only that.
@@ -57,7 +57,7 @@ class Entry:
     """One entry of the chain, with the integer units of this charge and of the total; hash and body fit its fields."""
 
     sequence: int
-    kind: Kind
+    kind: EntryKind
     amount: int
     spent: int
     body: str
@@ -65,7 +65,7 @@ class Entry:
     hash: str
 
     @classmethod
-    def follow(cls, head: Entry | None, kind: Kind, spent: int, document: Mapping[str, Any]) -> Entry:
+    def follow(cls, head: Entry | None, kind: EntryKind, spent: int, document: Mapping[str, Any]) -> Entry:
         """Return the entry that comes after `head`, with the time."""
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         sequence, previous = _place_after(head)
@@ -79,8 +79,8 @@ class Entry:
         place = f"entry {row[0]!r:.20} of the ledger"
         require([type(value) for value in row] == _TYPES, f"{place} is damaged: a field has the wrong type")
         require(_hash(row[:-1]) == row[-1], f"{place} does not fit its hash: it was altered after it was written")
-        require(row[1] in list(Kind), f"{place} is of an unknown kind")
-        return cls(row[0], Kind(row[1]), *row[2:])
+        require(row[1] in list(EntryKind), f"{place} is of an unknown kind")
+        return cls(row[0], EntryKind(row[1]), *row[2:])
 
     def require_after(self, last: Entry | None) -> None:
         """Refuse an entry that does not come right after the last one (None: before the first)."""

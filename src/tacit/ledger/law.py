@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from tacit.accounting import gaussian
 from tacit.accounting.composition import mu_squared_of
-from tacit.accounting.filters import LAWS, Law, capacity_under, cost_under, fixed_order
+from tacit.accounting.filters import LAWS, CompositionLaw, capacity_under, cost_under, fixed_order
 from tacit.accounting.rounding import float_down
 from tacit.errors import BudgetError
 from tacit.privacy.budget import Budget
@@ -41,7 +41,7 @@ class LedgerLaw:
     most the capacity of a budget, all of them together are within it, whoever chose them and in view of what.
     """
 
-    name: Law = "gdp"
+    name: CompositionLaw = "gdp"
     order: float | None = None
 
     @property
@@ -101,12 +101,12 @@ def law_of(budget: Budget, name: str | None, order: float | None) -> tuple[Budge
     whole = budget.with_delta(0.0 if chosen == "pure" else DELTA)
     if chosen == "pure" and not whole.is_pure:
         raise BudgetError('law="pure" is for delta = 0; leave delta out, or choose law="rdp", which takes every event')
-    return whole, LedgerLaw(cast("Law", chosen), fixed_order(whole, chosen, order))
+    return whole, LedgerLaw(cast("CompositionLaw", chosen), fixed_order(whole, chosen, order))
 
 
 # Charges are priced when they are made, when they are read and when they are certified.
 @lru_cache(maxsize=4096)
-def _cost(events: tuple[Event, ...], relation: Relation, law: Law, order: float | None) -> Fraction:
+def _cost(events: tuple[Event, ...], relation: Relation, law: CompositionLaw, order: float | None) -> Fraction:
     return cost_under(events, relation, law, order)
 
 

@@ -15,7 +15,7 @@ from tacit.display import Displayed
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger import entry, with_blocks
 from tacit.ledger.chain import Chain, Check, Status
-from tacit.ledger.entry import Charge, Entry, Kind, Purpose, Reservation, Terms
+from tacit.ledger.entry import Charge, Entry, EntryKind, Purpose, Reservation, Terms
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.ledger.locked_file import create
 from tacit.ledger.storage import Session, file_of, is_version_one, read_entries, storage_at, written
@@ -78,7 +78,7 @@ class Ledger(Displayed):
                 new = "a ledger in memory" if file is None else f"{file} does not exist; a new one"
                 raise SettingError(f"{new} needs a budget, such as Budget(epsilon=3, delta=1e-6)")
             terms = Terms(budget, dataset, given, unit, refusals=refusals or "never", law=law, order=order)
-            self._storage.create(Entry.follow(None, Kind.OPEN, 0, terms.document()))
+            self._storage.create(Entry.follow(None, EntryKind.OPEN, 0, terms.document()))
         # What was just made is read like any other: somebody else may have been faster.
         with self._storage.session(alone=False) as session:
             self._chain = Chain(session.entries())
@@ -182,7 +182,7 @@ class Ledger(Displayed):
             known = chain.recalled(purpose, again=self._again)
             if known is not None:
                 return known
-            charge = chain.draft(Kind.RESERVE, document)
+            charge = chain.draft(EntryKind.RESERVE, document)
             session.append(charge)
         return Reservation(charge.sequence, charge.hash)
 
@@ -199,7 +199,7 @@ class Ledger(Displayed):
         with self._storage.session(alone=True) as session:
             chain = self._catch_up(session)
             chain.require_reserved(reservation)
-            session.append(chain.draft(Kind.COMMIT, document))
+            session.append(chain.draft(EntryKind.COMMIT, document))
 
     def charges(self) -> tuple[Charge, ...]:
         """Every charge so far, also of other processes."""
@@ -252,21 +252,21 @@ class Ledger(Displayed):
         if budget is not None:
             whole = entry.require_finite(budget).with_delta(self.terms.delta)
             worth = {"budget": entry.budget_document(whole), "amount": str(self.terms.pricing.worth(whole))}
-        self._append(Kind.GRANT, {"source": source, "to": to, **worth, "reason": reason})
+        self._append(EntryKind.GRANT, {"source": source, "to": to, **worth, "reason": reason})
 
     def lower(self, budget: Budget, reason: str) -> None:
         """Lower the budget, not below what is spent or granted; it can never be raised again."""
         whole = entry.require_finite(budget).with_delta(self.terms.delta)
         worth = {"budget": entry.budget_document(whole), "capacity": str(self.terms.pricing.capacity(whole))}
-        self._append(Kind.LOWER, {**worth, "reason": reason})
+        self._append(EntryKind.LOWER, {**worth, "reason": reason})
 
     def pause(self, reason: str, *, analyst: str | None = None) -> None:
         """Refuse all charges, or those of one analyst, until `resume`."""
-        self._append(Kind.PAUSE, {"analyst": analyst, "reason": reason})
+        self._append(EntryKind.PAUSE, {"analyst": analyst, "reason": reason})
 
     def resume(self, reason: str, *, analyst: str | None = None) -> None:
         """Allow charges again that were paused."""
-        self._append(Kind.RESUME, {"analyst": analyst, "reason": reason})
+        self._append(EntryKind.RESUME, {"analyst": analyst, "reason": reason})
 
     def note_refusal(self, *, label: str, formula: str | None = None, file: str | None = None) -> None:
         """Record that a table was refused because of a record, in a ledger for curators alone."""
@@ -275,7 +275,7 @@ class Ledger(Displayed):
                 "in this ledger no record can make a fit fail. A curator who wants such errors "
                 'begins one with refusals="curator"'
             )
-        self._append(Kind.REFUSAL, self._purpose.described(label, formula, file).document())
+        self._append(EntryKind.REFUSAL, self._purpose.described(label, formula, file).document())
 
     @staticmethod
     def upgrade(old: str | os.PathLike[str], new: str | os.PathLike[str]) -> Ledger:
@@ -317,7 +317,7 @@ class Ledger(Displayed):
         where = "in memory" if self.path is None else repr(str(self.path))
         return f"<Ledger {where}: {self.terms.budget}>"
 
-    def _append(self, kind: Kind, document: Mapping[str, Any]) -> None:
+    def _append(self, kind: EntryKind, document: Mapping[str, Any]) -> None:
         with self._storage.session(alone=True) as session:
             session.append(self._catch_up(session).draft(kind, document))
 

@@ -36,7 +36,7 @@ from typing import NamedTuple
 from tacit.documents.canonical_json import canonical
 from tacit.errors import FileError, LedgerError, SettingError
 from tacit.ledger.accounts import require
-from tacit.ledger.entry import COLUMNS, Entry, Kind
+from tacit.ledger.entry import COLUMNS, Entry, EntryKind
 from tacit.ledger.locked_file import Descriptor, create, is_at, locked, refused, sync, sync_folder
 
 PATIENCE = 60.0  # Seconds to wait for other processes before giving up.
@@ -181,7 +181,7 @@ def _write(file: Descriptor, data: bytes, place: int) -> None:
 
 def _failed(error: OSError, entries: Sequence[Entry]) -> LedgerError:
     may = "be in the ledger all the same, and costs nothing"
-    if any(entry.kind is Kind.RESERVE for entry in entries):
+    if any(entry.kind is EntryKind.RESERVE for entry in entries):
         may = "count as spent, and no answer was released for it"
     return LedgerError(
         f"the ledger could not be written: {error.strerror}. What was being written may {may}; the ledger can still be "

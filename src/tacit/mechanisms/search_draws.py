@@ -16,7 +16,7 @@ from tacit.mechanisms.query_responder import SEEDED_STREAM
 from tacit.noise.batches import RATE_BITS, PoissonBatch, uniform_numbers
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
 from tacit.noise.run_counts import drawn_runs
-from tacit.privacy.event import Law
+from tacit.privacy.event import RunCountLaw
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -27,7 +27,7 @@ class SearchDraws:
     validation: NDArray[np.bool_]
 
 
-def search_draws(law: Law, settings: int, units: int, share: Fraction, seed: int | None) -> SearchDraws:
+def search_draws(law: RunCountLaw, settings: int, units: int, share: Fraction, seed: int | None) -> SearchDraws:
     """Draw the trials of a search among so many settings, and the validating part of so many units.
 
     Guarantee: the number of trials has the law exactly. Each trial's setting is uniform, each unit validates with

@@ -13,13 +13,13 @@ from functools import lru_cache
 
 from tacit.noise.entropy import Entropy
 from tacit.noise.exponential import GUARD_BITS, WORD_BITS
-from tacit.privacy.event import Law, NegativeBinomial
+from tacit.privacy.event import NegativeBinomial, RunCountLaw
 
 FIRST_BITS = 2 * WORD_BITS
 """Bits of the uniform that are looked at first."""
 
 
-def drawn_runs(law: Law, entropy: Entropy) -> int:
+def drawn_runs(law: RunCountLaw, entropy: Entropy) -> int:
     """A number of trials, drawn from its law.
 
     Guarantee: the law is exact; no weight is rounded or cut to zero. Draws are independent of everything else.
@@ -39,7 +39,7 @@ def _fresh(words: int, entropy: Entropy) -> int:
     return level
 
 
-def _settled(law: Law, level: int, bits: int) -> int | None:
+def _settled(law: RunCountLaw, level: int, bits: int) -> int | None:
     """The number k with F(k - 1) ≤ U < F(k), if all uniforms U in [level, level + 1)/2^bits have the same."""
     first, lows, highs, (least, most) = _enclosure(law, bits)
     for place, (low, high) in enumerate(zip(lows, highs, strict=True)):
@@ -52,7 +52,7 @@ def _settled(law: Law, level: int, bits: int) -> int | None:
 
 
 @lru_cache(maxsize=8)
-def _enclosure(law: Law, bits: int) -> tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, int]]:
+def _enclosure(law: RunCountLaw, bits: int) -> tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, int]]:
     """Enclosures of the partial sums of the weights, and of their total, in units of 2^-(bits + guard)."""
     first = 1 if isinstance(law, NegativeBinomial) else 0
     unit = 1 << (bits + 2 * GUARD_BITS)
@@ -70,7 +70,7 @@ def _enclosure(law: Law, bits: int) -> tuple[int, tuple[int, ...], tuple[int, ..
     return first, tuple(lows), tuple(highs), (low_sum, high_sum + (1 << GUARD_BITS))
 
 
-def _ratios(law: Law) -> Iterator[tuple[Fraction, Fraction]]:
+def _ratios(law: RunCountLaw) -> Iterator[tuple[Fraction, Fraction]]:
     """w_{k+1}/w_k, and the largest such ratio from k on, for k = 1, 2, … or k = 0, 1, … in turn."""
     k = 1 if isinstance(law, NegativeBinomial) else 0
     while True:

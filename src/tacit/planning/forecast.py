@@ -178,7 +178,7 @@ class _Simulation:
     def _statistics(self) -> None:
         """Sampling covariance of the coefficients and the excess of the fit without privacy."""
         rows, loss, n = self.sums.rows, self.loss, self.plan.records
-        slope, bend = self.sums.derivatives(loss, self.best, rows)
+        slope, second = self.sums.derivatives(loss, self.best, rows)
         if slope.ndim > 1:
             width, classes = rows.shape[1], slope.shape[1]
             stacked = np.einsum("ik,ij->ikj", slope, rows).reshape(len(rows), -1)
@@ -186,11 +186,11 @@ class _Simulation:
             curvature = np.empty((classes, width, classes, width))
             for a in range(classes):
                 for b in range(classes):
-                    curvature[a, :, b] = (rows.T * (bend[:, a] * ((a == b) - bend[:, b]))) @ rows / len(rows)
+                    curvature[a, :, b] = (rows.T * (second[:, a] * ((a == b) - second[:, b]))) @ rows / len(rows)
             curvature = curvature.reshape(score.shape)
             to_user = np.kron(np.eye(classes), self._to_user)
         else:
-            curvature = (rows.T * bend) @ rows / len(rows)
+            curvature = (rows.T * second) @ rows / len(rows)
             score = (rows.T * slope**2) @ rows / len(rows)
             to_user = self._to_user
         inverse = np.linalg.pinv(curvature, rcond=1e-10, hermitian=True)

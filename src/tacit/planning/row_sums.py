@@ -122,25 +122,25 @@ class RowSums:
         shrunk = np.minimum(1.0, (query.row_bound / norm) ** 2)
         weight = shrunk * self.weight
         if query.theta is not None:
-            slope, bend = self.derivatives(query.loss, query.theta, z)
+            slope, second = self.derivatives(query.loss, query.theta, z)
             if query.weights is Weights.CURVATURE:
-                weight = weight * bend / query.loss.smoothness
+                weight = weight * second / query.loss.smoothness
             else:
                 weight = weight * shrunk * (slope / query.loss.lipschitz) ** 2
         return np.asarray((z.T * weight) @ z)
 
     def _pair(self, query: CurvatureAndScore) -> Matrix:
         (z, norm), loss = self.mapped(query.matrix), query.loss
-        slope, bend = self.derivatives(loss, query.theta, z)
+        slope, second = self.derivatives(loss, query.theta, z)
         weight = np.minimum(1.0, (query.row_bound / norm) ** 2)
         if slope.ndim > 1:
-            return self._class_pair(z, slope, bend, weight)
+            return self._class_pair(z, slope, second, weight)
         score = weight * slope / loss.lipschitz
         if query.score_share is not None:
             length = np.abs(score) * norm / query.row_bound
-            bend = np.where(length > 1.0, 0.0, bend)
+            second = np.where(length > 1.0, 0.0, second)
             score = math.sqrt(query.score_share) * score / np.maximum(length, 1.0)
-        bread = (z.T * (self.weight * weight * bend / loss.smoothness)) @ z
+        bread = (z.T * (self.weight * weight * second / loss.smoothness)) @ z
         return np.stack([bread, (z.T * (self.weight * score**2)) @ z])
 
     def _class_pair(self, z: Matrix, slope: Matrix, chance: Matrix, weight: Vector) -> Matrix:
@@ -149,9 +149,9 @@ class RowSums:
         found = np.empty((2, classes, width, classes, width))
         for a in range(classes):
             for b in range(classes):
-                bend = chance[:, a] * ((a == b) - chance[:, b]) * 2
+                second = chance[:, a] * ((a == b) - chance[:, b]) * 2
                 score = slope[:, a] * slope[:, b] / 2
-                found[0, a, :, b] = (z.T * (self.weight * weight * bend)) @ z
+                found[0, a, :, b] = (z.T * (self.weight * weight * second)) @ z
                 found[1, a, :, b] = (z.T * (self.weight * weight**2 * score)) @ z
         return found.reshape(2, classes * width, classes * width)
 

@@ -157,9 +157,9 @@ def minimum(sums: RowSums, query: PerturbedMinimum | NoisyMinimum, ridge: float,
 
     now = gradient(theta)
     for _ in range(NEWTON_STEPS):
-        bend = sums.derivatives(query.loss, theta, z)[1]
+        second = sums.derivatives(query.loss, theta, z)[1]
         # Of classes the bound diag p: a step that is never too long.
-        columns = bend.T if several else [bend]
+        columns = second.T if several else [second]
         solved = [
             np.linalg.solve((z.T * (weight * own)) @ z + ridge * np.eye(z.shape[1]), part)
             for own, part in zip(columns, np.atleast_2d(now.T), strict=True)

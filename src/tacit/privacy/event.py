@@ -303,7 +303,7 @@ class PoissonRuns:
         check_fields(self)
 
 
-Law: TypeAlias = NegativeBinomial | PoissonRuns
+RunCountLaw: TypeAlias = NegativeBinomial | PoissonRuns
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,10 +316,10 @@ class RandomStopping(Event):
     """
 
     event: Event
-    law: Law
+    law: RunCountLaw
 
     def __post_init__(self) -> None:
         Event.__post_init__(self)
-        if not isinstance(self.law, Law):
+        if not isinstance(self.law, RunCountLaw):
             found = type(self.law).__name__
             raise SettingError(f"a {found} is no law of runs; expected NegativeBinomial or PoissonRuns")

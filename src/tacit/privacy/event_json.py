@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.errors import CertificateError, SettingError
 from tacit.privacy import event as events
-from tacit.privacy.event import DEEPEST_NESTING, Event, Law
+from tacit.privacy.event import DEEPEST_NESTING, Event, RunCountLaw
 
 LONGEST_NUMBER = 1024
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
@@ -77,7 +77,7 @@ def _written(item: Any, what: str) -> dict[str, object]:
 def _write(value: object) -> object:
     if isinstance(value, tuple):
         return [to_json(event) for event in value]
-    if isinstance(value, Event | Law):
+    if isinstance(value, Event | RunCountLaw):
         return _written(value, "event" if isinstance(value, Event) else "law")
     return str(value)
 

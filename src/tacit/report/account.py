@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from tacit.accounting.accountants import Price
+from tacit.accounting.accountants import AccountantPrice
 from tacit.accounting.best_epsilon import best, compare
 from tacit.accounting.classical import TradeOff, power_at
 from tacit.accounting.clt_forecast import Forecast
@@ -42,7 +42,7 @@ class PricedEvents:
     """A composition and its price by every accountant."""
 
     delta: float
-    prices: Mapping[str, Price | Forecast | None]
+    prices: Mapping[str, AccountantPrice | Forecast | None]
     composition: Composition
     trade_off: TradeOff
 
@@ -58,9 +58,9 @@ class PricedEvents:
         return "Gaussian releases, composed exactly" if self.composition.mu is not None else f"{number:,} releases"
 
     @property
-    def smallest(self) -> Price:
+    def smallest(self) -> AccountantPrice:
         """The least price that is a guarantee, never a forecast; the exact one, if it is that up to rounding."""
-        sound = {it.accountant: it for it in self.prices.values() if isinstance(it, Price)}
+        sound = {it.accountant: it for it in self.prices.values() if isinstance(it, AccountantPrice)}
         least = min(reversed(sound.values()), key=lambda it: it.epsilon)
         exact = sound.get("gdp", least)
         return exact if exact.epsilon <= least.epsilon * (1.0 + 1e-12) else least

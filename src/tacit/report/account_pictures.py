@@ -18,11 +18,11 @@ from tacit.accounting.clt_forecast import forecast
 from tacit.accounting.composition import Composition
 from tacit.accounting.composition_curves import composed_loss
 from tacit.accounting.dominating_pairs import pairs_of
+from tacit.accounting.event_curves import total_curve
 from tacit.accounting.pld.pairs.pair import DIRECTIONS
 from tacit.accounting.pld.transform import Transform
 from tacit.accounting.renyi import conversion
 from tacit.accounting.renyi.curve import default_orders
-from tacit.accounting.renyi_curves import total_curve
 from tacit.accounting.training_run import Run
 from tacit.errors import AccountingError, SettingError
 from tacit.report import figure as figures

@@ -90,7 +90,7 @@ def interval_document(fit: Fit) -> dict[str, Any] | None:
         "level": LEVEL,
         "offered": summary.offered,
         "statement": summary.statement,
-        "evidence": plain(release.plan.signal),
+        "signal": plain(release.plan.signal),
         "notes": list(summary.notes),
     }
 

@@ -75,7 +75,7 @@ def moments_within(options: SolverOptions, queries: int, part: int, others: int 
 
 
 def passes_left(options: SolverOptions, others: int) -> int:
-    """Return the passes that are left for batches beside the others."""
+    """Return the passes that the others leave for batches."""
     total = options.max_passes or max(STOCHASTIC.passes, others + 1)
     if total <= others:
         raise PassesError(f"max_passes must be at least {others + 1} for this plan.")
@@ -105,7 +105,7 @@ def price_steps(
 
     Guarantee: all together are within the budget, by the accountant that states the guarantee.
     """
-    beside: list[Event] = [
+    composed: list[Event] = [
         Repeated(event, step.times)
         for step in others
         if step.price is not None
@@ -114,9 +114,9 @@ def price_steps(
     spent = mu_squared_of(facts.budget) - allowed
     if spent > 0:
         # What other parts of the fit cost, as bounds that are looked for first.
-        beside.append(Gaussian(spent, 1))
+        composed.append(Gaussian(spent, 1))
     return PricedBatch(
-        _least_price(facts.budget, facts.relation, batches, times, tuple(beside), facts.records, facts.coordinates)
+        _least_price(facts.budget, facts.relation, batches, times, tuple(composed), facts.records, facts.coordinates)
     )
 
 
@@ -126,7 +126,7 @@ def _least_price(
     relation: Relation,
     batches: Batches,
     times: int,
-    beside: tuple[Event, ...],
+    others: tuple[Event, ...],
     records: int,
     width: int,
 ) -> BatchPrice:
@@ -139,12 +139,12 @@ def _least_price(
         sample_rate=batches.rate,
         sampling=str(batches.sampling),
         population=None if poisson else batches.population,
-        beside=beside,
+        composed_with=others,
     )
     noise, epsilon, delta = Fraction(run.noise), budget.epsilon or 0.0, budget.delta or 0.0
     while True:
         price = batch_price_for(noise, batches, records=records, width=width)
         event = price.batches.event(price.bound, price.bits, "")
-        if compose([Repeated(event, times), *beside], relation).epsilon(delta) <= epsilon:
+        if compose([Repeated(event, times), *others], relation).epsilon(delta) <= epsilon:
             return price
         noise *= 1 + SAFER

@@ -91,9 +91,11 @@ def exact_covariance(gate: Gate, plan: Plan) -> Solution:
     if design.attached != AttachedColumns() or count > MOST_PRODUCTS:
         return found
     mean = found.theta[:count]
-    reach = 1.0 if all(math.isfinite(column.lower) for column in design.columns) else design.feature_norm
+    largest = 1.0 if all(math.isfinite(column.lower) for column in design.columns) else design.feature_norm
     deviations = [
-        Statistic(column.name, Apply("-", (Cell(column.name, place, 1.0), Number(m))), Interval(-reach - m, reach - m))
+        Statistic(
+            column.name, Apply("-", (Cell(column.name, place, 1.0), Number(m))), Interval(-largest - m, largest - m)
+        )
         for place, (column, m) in enumerate(zip(design.columns, mean.tolist(), strict=True))
     ]
     moments, everybody = np.zeros((design.width, design.width)), Cell("records", count, 1.0)

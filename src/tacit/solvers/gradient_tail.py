@@ -58,8 +58,8 @@ def choose_clip(
         asked = GradientNorm(theta, row_bound, 2 * norm, matrix, loss, start=-norm)
         return float(gate.ask(asked).value[0])
 
-    doubt = plan.step(Purpose.GRADIENT_NORMS).noise_share(plan.count)
-    held = between(1 - TAIL.noises * doubt, *TAIL.held)
+    noise_share = plan.step(Purpose.GRADIENT_NORMS).noise_share(plan.count)
+    held = between(1 - TAIL.noises * noise_share, *TAIL.held)
     quantile = bisect_octaves(within, largest, TAIL.octaves, TAIL.rounds, held * plan.count)
     cap = TAIL.cap * quantile
     query = GradientNorm(theta, row_bound, cap, matrix, loss, Measure.SHARE, start=quantile)

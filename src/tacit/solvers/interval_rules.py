@@ -104,7 +104,7 @@ class OneStep:
     wide: float = rule(32.0, "signal over √d below which the curvature is hard to see")
     wide_sandwich: int = rule(4, "times its share then")
     short_rows: float = rule(0.5, "squared row norm over d up to which columns are as declared")
-    scale_doubt: float = rule(0.03, "noise of counts, of n, beyond which they tell no scale")
+    scale_noise: float = rule(0.03, "noise of counts, of n, beyond which they tell no scale")
     second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")
     clip: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels")
     numbers_clip: Growth = rule(Growth(2.5, 100.0, 0.4, 1.5, 100.0), "the same for numbers")

@@ -233,9 +233,9 @@ def _counted_columns(facts: PublicFacts, cost: Fraction) -> tuple[tuple[int, ...
     So it is where rows are short by public facts, and where counts would be too noisy.
     """
     columns = tuple(j for j in standardised_columns(facts.design) if j < facts.design.width)
-    doubt = math.sqrt(len(columns) / cost) / facts.records
+    scale_noise = math.sqrt(len(columns) / cost) / facts.records
     short = facts.design.row_norm**2 <= ONE_STEP.short_rows * facts.design.width
-    short = short or doubt > ONE_STEP.scale_doubt
+    short = short or scale_noise > ONE_STEP.scale_noise
     return (() if short else columns), short
 
 

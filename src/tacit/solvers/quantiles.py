@@ -1,4 +1,4 @@
-"""Bisection by noisy counts: of numbers, of places on a grid, and with answers that are doubted.
+"""Bisection by noisy counts: of numbers, of places on a grid, and with noisy answers.
 
 Every rule here is a public function of noised answers, and the number of questions is fixed.
 """
@@ -79,7 +79,7 @@ def bisect_noisy(
     return _halve(edges, law)[0]
 
 
-def doubted(noise: float) -> float:
+def considered_noise(noise: float) -> float:
     """Noise that the law of places goes by: none where it is small, and bisection hardly errs."""
     return noise if noise > START.noisy else 0.0
 

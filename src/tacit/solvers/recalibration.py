@@ -90,5 +90,5 @@ def explained(before: float, after: float) -> float:
 
 def believed(found: float, noise: float) -> float:
     """Positive-part shrinkage of one number by what its noise would explain."""
-    doubtful = CORRECTIONS.doubt * noise * noise
-    return 0.0 if found * found <= doubtful else found * (1.0 - doubtful / (found * found))
+    least = CORRECTIONS.noise_variances * noise * noise
+    return 0.0 if found * found <= least else found * (1.0 - least / (found * found))

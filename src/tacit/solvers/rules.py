@@ -293,7 +293,7 @@ class Corrections:
     share: Fraction = rule(Fraction(1, 25), "for level and slope")
     cut: Growth = rule(Growth(2.0, 30.0, 2 / 3, 2.0, 60.0), "cut in mean sizes, by n·μ of one number")
     largest_slope: float = rule(3.0, "the slope changes by no more than this factor")
-    doubt: float = rule(2.0, "squared corrections below so many noise variances are dropped")
+    noise_variances: float = rule(2.0, "squared corrections below so many noise variances are dropped")
     caution: float = rule(2.0, "noise deviations by which the predictions' variance is raised")
     smallest_spread: float = rule(0.05, "deviation of predictions, in residual sizes, at least")
 

@@ -25,7 +25,7 @@ from tacit.design.response import Continuous
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
 from tacit.solvers.interval_rules import START, RoundShares
 from tacit.solvers.nuisance import Level, first_level
-from tacit.solvers.quantiles import around, bisect_noisy, doubted
+from tacit.solvers.quantiles import around, bisect_noisy, considered_noise
 from tacit.solvers.rules import between
 from tacit.solvers.solver import PublicFacts, priced
 from tacit.solvers.spectrum import Spectrum, noise_norm
@@ -154,7 +154,7 @@ def standardise(gate: Gate, plan: Plan, asked: StandardisedStart | None) -> Stan
         nonlocal noise
         answer = gate.ask(ColumnCounts(asked.columns, below, end))
         noise = answer.noise_scale / plan.count
-        return answer.value / plan.count, doubted(noise)
+        return answer.value / plan.count, considered_noise(noise)
 
     median = np.zeros(len(places))
     if asked.medians:
@@ -168,7 +168,7 @@ def standardise(gate: Gate, plan: Plan, asked: StandardisedStart | None) -> Stan
         answer = gate.ask(ColumnCounts(asked.columns, *around(median, np.exp2(power))))
         noise = answer.noise_scale / plan.count
         seen.append(answer.value / plan.count)
-        return seen[-1] - margin, doubted(noise)
+        return seen[-1] - margin, considered_noise(noise)
 
     small, large = np.full(len(places), -float(START.octaves)), np.full(len(places), 1.0)
     power = bisect_noisy(within, small, large, asked.radii, share)
@@ -177,9 +177,9 @@ def standardise(gate: Gate, plan: Plan, asked: StandardisedStart | None) -> Stan
     # A column of one value but for a few records shows no scale; its own is not changed.
     elsewhere = 1 - np.mean(seen, axis=0)
     constant = (power < lowest) | (np.ptp(seen, axis=0) <= START.constant * noise)
-    doubt = START.alone * noise / math.sqrt(asked.radii)
-    doubt += START.counted if plan.counting else 0.0
-    alone = constant & ((elsewhere > doubt) | _at_zero(plan, places, median))
+    threshold = START.alone * noise / math.sqrt(asked.radii)
+    threshold += START.counted if plan.counting else 0.0
+    alone = constant & ((elsewhere > threshold) | _at_zero(plan, places, median))
     scale = np.where(alone, 1.0, scale)
     centers, scales = np.zeros(plan.design.width + 1), np.ones(plan.design.width + 1)
     centers[places], scales[places] = median, scale

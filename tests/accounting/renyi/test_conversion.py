@@ -10,7 +10,8 @@ from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
 from tacit.accounting import gaussian as exact_gaussian
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi.curve import default_orders, gaussian, laplace, pure, zcdp
+from tacit.accounting.renyi.curve import default_orders
+from tacit.accounting.renyi.mechanism_curves import gaussian, laplace, pure, zcdp
 from tacit.accounting.rounding import Floats
 from tacit.errors import BudgetError, SettingError
 

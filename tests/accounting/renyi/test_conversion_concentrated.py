@@ -8,7 +8,7 @@ import pytest
 
 from tacit.accounting import gaussian
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi.curve import pure
+from tacit.accounting.renyi.mechanism_curves import pure
 from tacit.errors import BudgetError, SettingError
 
 

@@ -5,14 +5,16 @@ import numpy as np
 import pytest
 
 from tacit.accounting.renyi import curve as curves
-from tacit.accounting.renyi.curve import Curve, bounded_range, one_signed_objective, pure
+from tacit.accounting.renyi import mechanism_curves
+from tacit.accounting.renyi.curve import Curve
+from tacit.accounting.renyi.mechanism_curves import bounded_range, one_signed_objective, pure
 from tacit.accounting.renyi.subsampling import poisson_gaussian, without_replacement_gaussian
 from tacit.errors import SettingError
 
 ORDERS = np.array([1.0, 1.3, 2.0, 8.0, 64.0])
 CURVES: dict[str, Curve] = {
-    "gaussian": partial(curves.gaussian, mu=0.3),
-    "laplace": partial(curves.laplace, epsilon=0.5),
+    "gaussian": partial(mechanism_curves.gaussian, mu=0.3),
+    "laplace": partial(mechanism_curves.laplace, epsilon=0.5),
     "pure": partial(pure, epsilon=0.5),
     "exponential mechanism": partial(bounded_range, eta=0.5),
     "poisson": partial(poisson_gaussian, mu=1.0, sampling_rate=0.01),
@@ -38,7 +40,7 @@ def test_adding_does_not_depend_on_the_order() -> None:
     backward = curves.add(reversed(CURVES.values()))(ORDERS)
     assert forward == pytest.approx(backward, rel=1e-13)
     assert np.all(curves.add([])(ORDERS) == 0.0)
-    nothing = partial(curves.zcdp, rho=0.0)
+    nothing = partial(mechanism_curves.zcdp, rho=0.0)
     assert np.all(curves.repeat(nothing, 9)(ORDERS) == 0.0)
     assert np.all(curves.group(nothing, 9)(ORDERS) == 0.0)
 
@@ -50,7 +52,7 @@ def test_a_group_of_one_is_one_record() -> None:
 
 def test_groups_of_the_gaussian_are_exact() -> None:
     for size in (2, 3, 10):
-        whole = curves.group(partial(curves.gaussian, mu=0.3), size)(ORDERS)
+        whole = curves.group(partial(mechanism_curves.gaussian, mu=0.3), size)(ORDERS)
         assert np.all(whole >= ORDERS * (size * 0.3) ** 2 / 2 * (1 - 1e-15))
         assert whole == pytest.approx(ORDERS * (size * 0.3) ** 2 / 2, rel=1e-12)
 
@@ -80,4 +82,4 @@ def test_groups_bound_chains_of_random_distributions() -> None:
 def test_counts_that_are_no_counts_are_refused(wrong: int) -> None:
     for combine in (curves.repeat, curves.group):
         with pytest.raises(SettingError, match=r"expected|must"):
-            combine(partial(curves.gaussian, mu=1.0), wrong)
+            combine(partial(mechanism_curves.gaussian, mu=1.0), wrong)

@@ -4,7 +4,8 @@ from functools import partial
 import numpy as np
 
 from tacit.accounting.renyi.conversion import epsilon_from_values, zcdp_to_epsilon
-from tacit.accounting.renyi.curve import default_orders, zcdp
+from tacit.accounting.renyi.curve import default_orders
+from tacit.accounting.renyi.mechanism_curves import zcdp
 
 
 def test_the_grid_grows_from_one_and_is_integer_from_six_on() -> None:

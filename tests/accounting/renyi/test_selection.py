@@ -9,7 +9,8 @@ import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
 from tacit.accounting.renyi import selection
-from tacit.accounting.renyi.curve import default_orders, gaussian
+from tacit.accounting.renyi.curve import default_orders
+from tacit.accounting.renyi.mechanism_curves import gaussian
 from tacit.accounting.rounding import Floats
 from tacit.errors import SettingError
 

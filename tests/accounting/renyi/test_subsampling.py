@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.accounting.renyi import subsampling
-from tacit.accounting.renyi.curve import gaussian, laplace, pure
+from tacit.accounting.renyi.mechanism_curves import gaussian, laplace, pure
 from tacit.accounting.renyi.subsampling import poisson_gaussian
 from tacit.accounting.rounding import Floats
 from tacit.errors import BudgetError, SettingError

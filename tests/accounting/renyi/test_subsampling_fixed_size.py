@@ -9,7 +9,7 @@ import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
 from tacit.accounting.renyi import subsampling
-from tacit.accounting.renyi.curve import gaussian, pure
+from tacit.accounting.renyi.mechanism_curves import gaussian, pure
 from tacit.accounting.renyi.subsampling import poisson_gaussian
 from tacit.errors import BudgetError
 

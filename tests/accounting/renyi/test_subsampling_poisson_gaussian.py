@@ -10,7 +10,8 @@ from dp_accounting.rdp import rdp_privacy_accountant as oracle
 from scipy import integrate
 
 from tacit.accounting.renyi import conversion
-from tacit.accounting.renyi.curve import default_orders, gaussian
+from tacit.accounting.renyi.curve import default_orders
+from tacit.accounting.renyi.mechanism_curves import gaussian
 from tacit.accounting.renyi.subsampling import poisson_gaussian
 
 

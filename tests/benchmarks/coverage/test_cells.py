@@ -9,7 +9,7 @@ from tacit.solvers.one_step import OneStep
 def test_grid_holds_every_cell_with_evidence_enough() -> None:
     cells = list(grid())
     assert len(cells) == len(set(cells)) == 20 * 3 * 4
-    assert min(cell.evidence for cell in cells) >= 100
+    assert min(cell.signal for cell in cells) >= 100
     assert [cell.n for cell in cells] == sorted(cell.n for cell in cells)
     assert Cell("linear", "clean", 500, 10, 1.0) not in cells
     assert Cell("linear", "clean", 500, 10, 2.0) in cells

@@ -16,7 +16,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.accounting.renyi.curve import Curve, default_orders, tcdp, zcdp
+from tacit.accounting.renyi.curve import Curve, default_orders
+from tacit.accounting.renyi.mechanism_curves import tcdp, zcdp
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, Floats, above_one, as_orders, non_negative, probability
 from tacit.errors import SettingError
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tacit.accounting.renyi.curve import Curve, at_most_base, gaussian, log_expm1, log_one_plus, log_sum
+from tacit.accounting.renyi.curve import Curve, at_most_base, log_expm1, log_one_plus, log_sum
+from tacit.accounting.renyi.mechanism_curves import gaussian
 from tacit.accounting.rounding import ALLOWANCE, UNDERFLOW, Floats, as_orders, non_negative, probability, raised
 from tacit.validate import whole
 

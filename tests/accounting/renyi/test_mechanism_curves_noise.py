@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from dp_accounting.rdp import rdp_privacy_accountant as oracle
 
-from tacit.accounting.renyi.curve import gaussian, laplace, tcdp, zcdp
+from tacit.accounting.renyi.mechanism_curves import gaussian, laplace, tcdp, zcdp
 from tacit.errors import BudgetError, SettingError
 
 TIGHT = 1e-12

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tacit.accounting.renyi.curve import gaussian, one_signed_objective, two_signed_objective
+from tacit.accounting.renyi.mechanism_curves import gaussian, one_signed_objective, two_signed_objective
 from tacit.errors import BudgetError
 
 CASES = list(itertools.product([1.0 + 1e-6, 1.5, 2.0, 10.0, 200.0], [1e-4, 0.3, 1.0, 5.0]))

@@ -6,7 +6,7 @@ import pytest
 from scipy import integrate, stats
 
 from tacit.accounting.composition import count_events
-from tacit.accounting.renyi_curves import curve_of, total_curve
+from tacit.accounting.event_curves import curve_of, total_curve
 from tacit.privacy.event import (
     Approximate,
     DiscreteGaussian,

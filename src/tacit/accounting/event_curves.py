@@ -1,7 +1,7 @@
 r"""Rényi curves of events: which curve of `tacit.accounting.renyi` belongs to which release.
 
 A release that is only (epsilon, delta)-private leaks with probability delta and is epsilon-private otherwise; its curve
-is that of the second case, and the leak is recorded with it. Proof: ``proofs/accounting/renyi_curves.md``.
+is that of the second case, and the leak is recorded with it. Proof: ``proofs/accounting/event_curves.md``.
 """
 
 import math
@@ -16,7 +16,7 @@ from tacit.accounting.classical import RatedSample, amplified
 from tacit.accounting.composition import EventCounts, Sampled, count_events, pure_epsilon
 from tacit.accounting.objective_perturbation import jacobian_term, objective_mu, vertices
 from tacit.accounting.renyi import curve as curves
-from tacit.accounting.renyi import selection, subsampling
+from tacit.accounting.renyi import mechanism_curves, selection, subsampling
 from tacit.accounting.renyi.curve import Curve
 from tacit.accounting.rounding import Floats, float_down, float_up, root_up
 from tacit.accounting.with_replacement import copies
@@ -51,14 +51,14 @@ def curve_of(event: kinds.Event, relation: Relation | None) -> LeakyCurve | None
             found = _selection(event, relation)
         case kinds.Gaussian() | kinds.DiscreteGaussian():
             # rho = mu^2 / 2 for both, and the Gaussian curve is that of rho.
-            found = LeakyCurve(partial(curves.gaussian, mu=root_up(event.mu_squared)))
+            found = LeakyCurve(partial(mechanism_curves.gaussian, mu=root_up(event.mu_squared)))
         case kinds.Laplace():
-            found = LeakyCurve(partial(curves.laplace, epsilon=float_up(event.epsilon)))
+            found = LeakyCurve(partial(mechanism_curves.laplace, epsilon=float_up(event.epsilon)))
         case kinds.BoundedRange():
-            found = LeakyCurve(partial(curves.bounded_range, eta=float_up(event.eta)))
+            found = LeakyCurve(partial(mechanism_curves.bounded_range, eta=float_up(event.eta)))
         case _:
             own = own_pair(event, relation)
-            found = None if own is None else LeakyCurve(partial(curves.pure, epsilon=own[0]), own[1])
+            found = None if own is None else LeakyCurve(partial(mechanism_curves.pure, epsilon=own[0]), own[1])
     return found
 
 
@@ -75,7 +75,7 @@ def total_curve(counts: EventCounts, relation: Relation | None) -> LeakyCurve | 
         parts.append(curves.repeat(found.curve, times))
         leaks.append((found.leak, times))
     if squares > 0:
-        parts.append(partial(curves.gaussian, mu=root_up(squares)))
+        parts.append(partial(mechanism_curves.gaussian, mu=root_up(squares)))
     return LeakyCurve(curves.add(parts), joint_leak(leaks))
 
 
@@ -134,15 +134,15 @@ def without_leak(delta: float, leak: float) -> float:
 def _objective(event: kinds.PerturbedObjective, relation: Relation) -> LeakyCurve:
     determinant, mu, count = jacobian_term(event), objective_mu(event, relation), vertices(event, relation)
     if count == 1:
-        return LeakyCurve(partial(curves.one_signed_objective, determinant=determinant, mu=mu))
-    return LeakyCurve(partial(curves.two_signed_objective, determinant=determinant, mu=mu, vertices=count))
+        return LeakyCurve(partial(mechanism_curves.one_signed_objective, determinant=determinant, mu=mu))
+    return LeakyCurve(partial(mechanism_curves.two_signed_objective, determinant=determinant, mu=mu, vertices=count))
 
 
 def _sampled(event: RatedSample, relation: Relation | None) -> LeakyCurve | None:
     release, poisson = event.event, isinstance(event, kinds.PoissonSampled)
     own, pure = own_pair(event, relation), pure_epsilon(release)
     if own is not None and pure is None:
-        return LeakyCurve(partial(curves.pure, epsilon=own[0]), own[1])
+        return LeakyCurve(partial(mechanism_curves.pure, epsilon=own[0]), own[1])
     rate = float_up(event.rate)
     if isinstance(release, kinds.Gaussian):
         of = subsampling.poisson_gaussian if poisson else subsampling.without_replacement_gaussian
@@ -163,7 +163,7 @@ def _sampled(event: RatedSample, relation: Relation | None) -> LeakyCurve | None
     if own is None:
         return LeakyCurve(curve)
     # Both curves hold for the same release.
-    return LeakyCurve(lambda orders: np.minimum(curve(orders), curves.pure(orders, own[0])))
+    return LeakyCurve(lambda orders: np.minimum(curve(orders), mechanism_curves.pure(orders, own[0])))
 
 
 def _with_replacement(event: kinds.SampledWithReplacement) -> LeakyCurve | None:
