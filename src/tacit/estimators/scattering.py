@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from tacit.contract.query import Progress
-from tacit.features.image_rows import require_images, scattered
+from tacit.engine.ledger_use import Refusals
+from tacit.errors import DataError
+from tacit.features.image_rows import blackened, require_images, scattered
 from tacit.features.scattering import COARSE, FINE
 from tacit.features.wavelets import centres
 from tacit.files import replacing
@@ -27,9 +29,10 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
 
     Guarantee
     ---------
-    - The features of an image are a function of that image alone. Nothing is learned in `fit`, and no statistic of
-      other images enters. So the transform is a fixed public map: it costs no budget, and adding or removing an image
-      leaves the features of all others as they are.
+    - The features of an image are a function of that image alone, to the last bit. Nothing is learned in `fit`, and no
+      statistic of other images enters. So the transform is a fixed public map: it costs no budget, and adding or
+      removing an image leaves the features of all others as they are.
+    - Inside a ledger no image is refused for its content: one that is not in [0, 1] is read as a black one.
 
     Parameters
     ----------
@@ -62,9 +65,7 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the images; nothing is learned from them."""
         del y
-        require_images(X)
-        one_of("scales", self.scales, ("2", "3"))
-        whole("threads", self.threads, 1, 256)
+        self._readable(X)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -73,8 +74,7 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Features (n, channels·positions): colour after colour, channel after channel, each over the grid."""
-        self.fit(X)
-        images = np.asarray(X)
+        images = self._readable(X)
         if self.cache is None:
             return self._scattered(images)
         settings = f"{self.scales} {images.dtype.str} {images.shape}"
@@ -89,6 +89,11 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
             np.save(stream, found)
         return found
 
+    def _readable(self, X: Any) -> NDArray[np.generic]:
+        one_of("scales", self.scales, ("2", "3"))
+        whole("threads", self.threads, 1, 256)
+        return readable_images(X)
+
     def _scattered(self, images: NDArray[Any]) -> NDArray[np.float32]:
         colours, pixels, coarse = 3 if images.ndim == 4 else 1, images.shape[1], self.scales == "3"
         sizes = [FINE * len(centres(pixels, 2)) ** 2, COARSE * len(centres(pixels, 3)) ** 2][: 1 + coarse]
@@ -101,3 +106,17 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
 
         scattered(images, write, coarse=coarse, threads=self.threads, progress=self.progress)
         return out
+
+
+def refuses_images() -> bool:
+    """Whether images and labels may be refused for their content: not inside a ledger."""
+    return Refusals.settle(None).invalid_rows == "error"
+
+
+def readable_images(X: Any) -> NDArray[np.generic]:
+    """Images in [0, 1]: others are refused, or inside a ledger read as black ones."""
+    if refuses_images():
+        return require_images(X)
+    if not isinstance(X, np.ndarray):
+        raise DataError("Inside a ledger images must be one numpy array: of a list one image could decide the type.")
+    return blackened(X)

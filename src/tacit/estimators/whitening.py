@@ -113,4 +113,3 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         mean = self.release_.theta[: len(self.plan_.design.columns)]
         covered = {"mean": mean, "whitening": self.whitening_, "design": self.plan_.design.to_json()}
         return Certificate.issue(self.release_, covered={name: plain(part) for name, part in covered.items()})
-

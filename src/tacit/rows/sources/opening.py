@@ -25,12 +25,7 @@ from tacit.rows.sources.source import Kind, Source
 
 
 def open_source(
-    data: Any,
-    response: Any = None,
-    *,
-    attached: Mapping[str, Any] | None = None,
-    fewest: int = 2,
-    counted: bool = True,
+    data: Any, response: Any = None, *, attached: Mapping[str, Any] | None = None, fewest: int = 2, counted: bool = True
 ) -> Source:
     """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or of one file or several.
 
