@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
@@ -25,6 +25,7 @@ from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
 from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
+from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
@@ -41,7 +42,7 @@ from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
-class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
+class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
     """A private estimator, without its loss.
 
     A class of models says what its response is (`_response`), which loss it minimises (`_loss`), which further facts
@@ -95,20 +96,6 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
         check_is_fitted(self)
         return Results(self.release_)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Take along the active ledger, which a copy must charge, and the certificate, with this process's versions."""
-        if "release_" in vars(self):
-            _ = self.certificate_
-        state = dict(super().__getstate__())
-        state.pop(current_ledger.MARK, None)
-        words = current_ledger.mark(self)
-        return {**state, current_ledger.MARK: words} if words else state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Belong to the ledger that the copy took along, where it comes from another process."""
-        super().__setstate__(state)
-        current_ledger.received(self)
-
     def __dir__(self) -> list[str]:
         """Names of all attributes; scikit-learn's own would compute each of them."""
         return list(object.__dir__(self))
@@ -116,7 +103,6 @@ class Model(ResultsMixin, CommonParameters, BaseEstimator, ABC):
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters alone, and where the copy belongs."""
         twin: Self = super().__sklearn_clone__()
-        current_ledger.descend(twin, self)
         if self._warm_start() is not None:
             # A fitted model is a parameter like any other here: its twin would not be fitted.
             twin.set_params(warm_start=self._warm_start())

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.accounting.composition import mu_squared_of
@@ -21,9 +21,12 @@ from tacit.contract.query import Progress, Query
 from tacit.contract.release import Release
 from tacit.documents.canonical_json import plain
 from tacit.engine.grouped_table import GroupedTable, MappedPredictor, mapped_margins
-from tacit.engine.ledger_use import Refusals, require_price
+from tacit.engine.ledger_use import require_price
 from tacit.errors import DataError, SettingError
-from tacit.features.image_rows import FeatureMap, Rows, blackened, image_rows, require_images
+from tacit.estimators.ledger_membership import LedgerMember
+from tacit.estimators.scattering import readable_images, refuses_images
+from tacit.features.image_rows import FeatureMap, Rows, image_rows
+from tacit.ledger import current_ledger
 from tacit.losses import classification
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -46,7 +49,7 @@ class PreparedImages:
         return len(self.rows[0])
 
 
-class ImageClassifier(ClassifierMixin, BaseEstimator):
+class ImageClassifier(ClassifierMixin, LedgerMember):
     """A classifier of images under differential privacy, with constants that were set on public images.
 
     Scattering (fixed) → root and flip fold → noisy mean and channel whitening → rows of norm 1 → noisy gradient descent
@@ -88,6 +91,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     ) -> None:
         self.epsilon, self.delta, self.budget, self.recipe = epsilon, delta, budget, recipe
         self.relation, self.threads, self.random_state, self.progress = relation, threads, random_state, progress
+        current_ledger.born(self)
 
     def plan(self, n: int) -> Plan:
         """Price a fit of n images; nothing is read."""
@@ -111,13 +115,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             PublicFact("number of records", "n", "assumed"),
             PublicFact(ONE_RECORD, "image", "assumed"),
         ]
-        return found.with_facts(*public, *([PublicFact(VALID, True, "assumed")] if _refuses() else []))
+        return found.with_facts(*public, *([PublicFact(VALID, True, "assumed")] if refuses_images() else []))
 
     def prepare(self, X: Any) -> PreparedImages:
         """Scatter images; each on its own, at no cost."""
         if isinstance(X, PreparedImages):
             return self._require(X)
-        recipe, images = find_recipe(self.recipe), _images(X)
+        recipe, images = find_recipe(self.recipe), readable_images(X)
         self._require_shape(images.shape[1:], recipe)
         rows = image_rows(images, recipe.features, threads=self.threads, progress=self.progress)
         return PreparedImages(rows, recipe.features, images.shape[1:])
@@ -126,8 +130,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """Refuse images or labels that this recipe does not take; return the labels."""
         recipe = find_recipe(self.recipe)
         if not isinstance(X, PreparedImages):
-            self._require_shape(_images(X).shape[1:], recipe)
-        labels = np.asarray(y) if _refuses() else _codes(y, recipe.classes)
+            self._require_shape(readable_images(X).shape[1:], recipe)
+        labels = np.asarray(y) if refuses_images() else _codes(y, recipe.classes)
         if labels.shape != (len(X),) or labels.dtype.kind not in "iu" or not _within(labels, recipe.classes):
             raise DataError(f"y must have one whole number from 0 to {recipe.classes - 1} for each of {len(X)} images.")
         return labels
@@ -148,6 +152,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, watch: Callable[[int, NDArray[np.float64], MappedGradient], None] | None = None
     ) -> Self:
         """Fit labelled images, or `prepare`d ones. `watch` sees the public queries: steps done, theta, query."""
+        with current_ledger.charged_for(self):
+            return self._fit(X, y, watch)
+
+    def _fit(self, X: Any, y: Any, watch: Callable[[int, NDArray[np.float64], MappedGradient], None] | None) -> Self:
         recipe = find_recipe(self.recipe)
         # Wrong settings, and ledgers that cannot price the plan, refuse before an image is read.
         require_price(self.plan(2), private=self.random_state is None)
@@ -188,19 +196,6 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest linear predictor."""
         return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
-
-
-def _refuses() -> bool:
-    """Whether images and labels may be refused for their content: not inside a ledger."""
-    return Refusals.settle(None).invalid_rows == "error"
-
-
-def _images(X: Any) -> NDArray[np.generic]:
-    if _refuses():
-        return require_images(X)
-    if not isinstance(X, np.ndarray):
-        raise DataError("Inside a ledger images must be one numpy array: of a list one image could decide the type.")
-    return blackened(X)
 
 
 def _codes(y: Any, classes: int) -> NDArray[Any]:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from tacit.contract.query import Progress
-from tacit.errors import FileError
-from tacit.features.image_rows import require_images, scattered
+from tacit.engine.ledger_use import Refusals
+from tacit.errors import DataError, FileError
+from tacit.features.image_rows import blackened, require_images, scattered
 from tacit.features.scattering import COARSE, FINE
 from tacit.features.wavelets import centres
 from tacit.files import replacing
@@ -28,9 +29,10 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
 
     Guarantee:
 
-    - The features of an image are a function of that image alone. Nothing is learned in `fit`, and no statistic of
-      other images enters. So the transform is a fixed public map: it costs no budget, and adding or removing an image
-      leaves the features of all others as they are.
+    - The features of an image are a function of that image alone, to the last bit. Nothing is learned in `fit`, and no
+      statistic of other images enters. So the transform is a fixed public map: it costs no budget, and adding or
+      removing an image leaves the features of all others as they are.
+    - Inside a ledger no image is refused for its content: one that is not in [0, 1] is read as a black one.
 
     Parameters
     ----------
@@ -64,9 +66,7 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the images; nothing is learned from them."""
         del y
-        require_images(X)
-        one_of("scales", self.scales, ("2", "3"))
-        whole("threads", self.threads, 1, 256)
+        self._readable(X)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -75,8 +75,7 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Features (n, channels·positions): colour after colour, channel after channel, each over the grid."""
-        self.fit(X)
-        images = np.asarray(X)
+        images = self._readable(X)
         if self.cache is None:
             return self._scattered(images)
         settings = f"{self.scales} {images.dtype.str} {images.shape}"
@@ -95,6 +94,11 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
             draft.chmod(0o600)
             np.save(stream, found)
         return found
+
+    def _readable(self, X: Any) -> NDArray[np.generic]:
+        one_of("scales", self.scales, ("2", "3"))
+        whole("threads", self.threads, 1, 256)
+        return readable_images(X)
 
     def _scattered(self, images: NDArray[Any]) -> NDArray[np.float32]:
         colours, pixels, coarse = 3 if images.ndim == 4 else 1, images.shape[1], self.scales == "3"
@@ -118,3 +122,17 @@ def _stored(file: Path, records: int) -> NDArray[np.float32] | None:
         return None
     whole = isinstance(found, np.ndarray) and found.dtype == np.float32 and found.ndim == 2
     return found if whole and len(found) == records else None
+
+
+def refuses_images() -> bool:
+    """Whether images and labels may be refused for their content: not inside a ledger."""
+    return Refusals.settle(None).invalid_rows == "error"
+
+
+def readable_images(X: Any) -> NDArray[np.generic]:
+    """Images in [0, 1]: others are refused, or inside a ledger read as black ones."""
+    if refuses_images():
+        return require_images(X)
+    if not isinstance(X, np.ndarray):
+        raise DataError("Inside a ledger images must be one numpy array: of a list one image could decide the type.")
+    return blackened(X)

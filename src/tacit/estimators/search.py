@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -22,6 +22,7 @@ from tacit.engine.search import Search, SearchTable, Trial, run_search
 from tacit.errors import SettingError
 from tacit.estimators.base import LinearModel
 from tacit.estimators.evaluation import UNPAID, Scores
+from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.public_rows import PublicRows
 from tacit.estimators.search_space import (
     Rows,
@@ -105,7 +106,7 @@ def _winner_has(name: str) -> Callable[[Method], Method]:
     return cast("Callable[[Method], Method]", available_if(has))
 
 
-class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
+class PrivateSearchCV(MetaEstimatorMixin, LedgerMember):
     """Choose the settings of a private estimator on private records, within the estimator's own ε and δ.
 
     A secret part of the rows validates. Randomly many trials, each of a random setting, are fitted on the rest and

@@ -24,8 +24,8 @@ from tacit.features.wavelets import ANGLES, centres
 
 UNIT = 1 << 14
 """Norm of a row of whole numbers, whose entries fit 16 bits."""
-BATCH = 8
-"""Planes of pixels scattered at once: more leave the cache, and take 1.5 times as long."""
+TASK = 512
+"""Images that one thread scatters before it tells of its progress."""
 COLOURS = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 """Opponent colours, a rotation of red, green and blue."""
 SMALLEST, LARGEST = 12, 256
@@ -171,14 +171,17 @@ def scattered(
     threads: int,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> None:
-    """Scatter images a few at a time and hand each result to `write`, from several threads."""
-    each = max(1, BATCH // (3 if images.ndim == 4 else 1))
-    ends = [*range(0, len(images), 64 * each), len(images)]
+    """Scatter images and hand each result to `write`, from several threads.
+
+    Guarantee: what `write` gets is a function of its own image, to the last bit. Images are scattered one by one: a
+    library product of several would round a row by its place among them, and by their number.
+    """
+    ends = [*range(0, len(images), TASK), len(images)]
     done = iter(range(1, len(ends)))
 
     def work(first: int, last: int) -> None:
-        for start in range(first, last, each):
-            part = slice(start, min(start + each, last))
+        for place in range(first, last):
+            part = slice(place, place + 1)
             planes = as_planes(images[part])
             write(part, scatter(planes.reshape(-1, *planes.shape[2:]), coarse=coarse))
         if progress is not None:
@@ -204,7 +207,7 @@ def image_rows(
 ) -> tuple[Rows, ...]:
     """Rows of whole numbers (n, channel, position) of every group of features, each of norm at most `UNIT`.
 
-    Guarantee: a row is a function of its own image and place: other images in their places do not change its bits.
+    Guarantee: a row is a function of its own image, to the last bit.
     """
     colours = 3 if images.ndim == 4 else 1
     groups = tuple(
