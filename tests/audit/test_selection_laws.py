@@ -8,8 +8,9 @@ import pytest
 
 from tacit.audit.selection_laws import ChoiceLaw, PosteriorLaw
 from tacit.contract.query import Answer
+from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.selection_query import CandidateChoice, PosteriorDraw, SelectionLaw, VertexChoice
-from tacit.contract.sensitivity import Price, SelectionPrice
+from tacit.contract.sensitivity import Price
 from tacit.losses import classification
 from tacit.privacy.relation import Relation
 from tests.rows.memory_stores import memory_store

@@ -7,7 +7,8 @@ import pytest
 from tacit.certificate.arithmetic import BOUNDED, EXACT, REAL, arithmetic_of
 from tacit.contract.plan import Purpose, Step
 from tacit.contract.query import QueryKind
-from tacit.contract.sensitivity import AnyPrice, GammaPrice, Price, PurePrice, SelectionPrice
+from tacit.contract.selection_price import SelectionPrice
+from tacit.contract.sensitivity import AnyPrice, GammaPrice, Price, PurePrice
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,12 @@ from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
-    BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
     GradientNorm,
     GradientSum,
-    GroupSums,
     NoisyMinimum,
     PerturbedMinimum,
     Query,
@@ -29,6 +27,7 @@ from tacit.contract.query import (
 )
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.selection_query import SelectionQuery
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.means import integer_sums
@@ -40,7 +39,7 @@ from tacit.rows.storage.store import Store
 
 NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum})
 NO_SUMS |= {*get_args(SelectionQuery), *get_args(AnyBlockQuery)}
-"""Minima, directions, selections, blocks and secret batches are no sums of all records: their own tests are elsewhere."""
+"""Minima, directions, selections, blocks and secret batches are no sums of all records and have tests of their own."""
 
 
 def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:

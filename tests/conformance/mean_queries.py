@@ -1,6 +1,6 @@
 """Queries of means over records of two features, a constant and a label, for the tests of every mechanism."""
 
-from tacit.contract.query import BoundedSums, GroupSums
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Apply, Cell, Interval, Number, Power
 

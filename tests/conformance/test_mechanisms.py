@@ -20,7 +20,6 @@ from tacit.contract.query import (
     CurvatureTrace,
     GradientNorm,
     GradientSum,
-    GroupSums,
     Measure,
     Query,
     ResidualSize,
@@ -29,6 +28,7 @@ from tacit.contract.query import (
 )
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import Price, event_of, price_for, squared_sensitivity
+from tacit.contract.statistic_query import GroupSums
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.losses import classification, regression

@@ -15,14 +15,12 @@ from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradien
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
-    BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
     GradientNorm,
     GradientSum,
-    GroupSums,
     Measure,
     NoisyMinimum,
     PerturbedMinimum,
@@ -33,6 +31,7 @@ from tacit.contract.query import (
     Weights,
 )
 from tacit.contract.score_query import ScoreHistogram
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval
 from tacit.errors import SettingError

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.query import BoundedSums
+from tacit.contract.statistic_query import BoundedSums
 from tacit.design.design import Design, matrix_design
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval

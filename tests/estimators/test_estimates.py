@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tacit.contract.plan import Penalty, Plan
-from tacit.contract.query import Answer, BoundedSums, GroupSums
+from tacit.contract.query import Answer
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.design import matrix_design
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval

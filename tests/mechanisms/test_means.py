@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacit.contract.query import BoundedSums, GroupSums, QueryKind
+from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price, squared_sensitivity
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval
 from tacit.mechanisms.means import answer_means, integer_sums, signed_part

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tacit.contract.holdout_price import HoldoutPrice
-from tacit.contract.query import BoundedSums
+from tacit.contract.statistic_query import BoundedSums
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval
 from tacit.errors import PlanViolation, SettingError

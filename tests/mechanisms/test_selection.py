@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from tacit.contract.query import QueryKind
+from tacit.contract.selection_price import SelectionPrice, score_range, selection_price
 from tacit.contract.selection_query import CandidateChoice, SelectionLaw, StatisticChoice
-from tacit.contract.sensitivity import Price, SelectionPrice, score_range, selection_price
+from tacit.contract.sensitivity import Price
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval
 from tacit.errors import SettingError

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tacit.contract.query import QueryKind
+from tacit.contract.selection_price import score_range, selection_price
 from tacit.contract.selection_query import VertexChoice
-from tacit.contract.sensitivity import Price, score_range, selection_price
+from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
 from tacit.losses.loss import Loss

@@ -29,6 +29,7 @@ from tacit.contract.block_price import ChoicePrice
 from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockMedian
 from tacit.contract.minimum_accuracy import Accuracy
 from tacit.contract.query import KIND_OF, Answer, NoisyMinimum, PerturbedMinimum, Query, QueryKind
+from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.selection_query import PosteriorDraw
 from tacit.contract.sensitivity import (
     AnyPrice,
@@ -38,7 +39,6 @@ from tacit.contract.sensitivity import (
     PerturbedPrice,
     Price,
     PurePrice,
-    SelectionPrice,
     events_of,
     objective_event,
     pure_rate,

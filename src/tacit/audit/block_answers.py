@@ -16,7 +16,7 @@ from tacit.audit.answer_laws import NoiseLaw
 from tacit.audit.attack import DELTA, Worlds
 from tacit.audit.block_laws import MedianLaw
 from tacit.audit.bounds import Floats
-from tacit.audit.shift import Law
+from tacit.audit.shift import AnswerLaw
 from tacit.audit.single_answers import NOTHING, prepared_table
 from tacit.contract.block_price import ChoicePrice, depth_price
 from tacit.contract.block_query import (
@@ -82,7 +82,7 @@ class OneBlockQuery:
         return Worlds(claim, relation, draw, None if isinstance(self.query, BlockDepth) else 0.0)
 
     def _score(self, price: AnyPrice, both: tuple[Floats, Floats]) -> Callable[[Answer], float]:
-        law: Law
+        law: AnswerLaw
         if isinstance(self.query, BlockDepth):
             return lambda answer: float(np.nan_to_num(answer.value, nan=-2.0)[0])
         if isinstance(self.query, BlockMedian):

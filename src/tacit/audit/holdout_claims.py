@@ -14,7 +14,7 @@ from tacit.audit.attack import Worlds, pure_budget
 from tacit.audit.bounds import Floats
 from tacit.audit.single_answers import WIDTH, prepared_table
 from tacit.contract.holdout_price import holdout_price
-from tacit.contract.query import BoundedSums
+from tacit.contract.statistic_query import BoundedSums
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval
 from tacit.mechanisms.means import integer_sums

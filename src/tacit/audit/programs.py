@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tacit.audit.bounds import Floats
 from tacit.contract.plan import Plan
-from tacit.contract.query import Answer, BoundedSums, Gate, GroupSums
+from tacit.contract.query import Answer, Gate
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.expression import cells_of
 from tacit.design.expression_tree import Cell
 from tacit.estimators.classifiers import LogisticRegression

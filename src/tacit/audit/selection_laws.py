@@ -18,8 +18,9 @@ from tacit.accounting.composition import pure_epsilon
 from tacit.audit.bounds import Floats
 from tacit.audit.shift import Shift
 from tacit.contract.query import KIND_OF, Answer, QueryKind
+from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.selection_query import CandidateChoice, PosteriorDraw, SelectionLaw, StatisticChoice, VertexChoice
-from tacit.contract.sensitivity import Price, SelectionPrice, events_of, squared_sensitivity
+from tacit.contract.sensitivity import Price, events_of, squared_sensitivity
 from tacit.mechanisms.posterior_draw import Energy, energy_of, find_mode
 from tacit.mechanisms.selection import scores_of
 from tacit.mechanisms.vertex_choice import vertex_scores

@@ -21,14 +21,12 @@ from tacit.audit.attack import Worlds, approximate_budget, pure_budget
 from tacit.audit.bounds import Floats
 from tacit.contract.query import (
     KIND_OF,
-    BoundedSums,
     ColumnCounts,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
     GradientNorm,
     GradientSum,
-    GroupSums,
     NoisyMinimum,
     PerturbedMinimum,
     Query,
@@ -37,17 +35,10 @@ from tacit.contract.query import (
     SecondMoments,
 )
 from tacit.contract.score_query import ScoreHistogram
+from tacit.contract.selection_price import SELECTIONS, selection_price
 from tacit.contract.selection_query import CandidateChoice, LossDifference, PosteriorDraw, StatisticChoice, VertexChoice
-from tacit.contract.sensitivity import (
-    SELECTIONS,
-    AnyPrice,
-    GammaPrice,
-    PerturbedPrice,
-    events_of,
-    laplace_price,
-    price_for,
-    selection_price,
-)
+from tacit.contract.sensitivity import AnyPrice, GammaPrice, PerturbedPrice, events_of, laplace_price, price_for
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval
 from tacit.estimators.classifiers import LogisticRegression

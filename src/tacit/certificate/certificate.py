@@ -37,10 +37,10 @@ from tacit.contract.block_price import BlockPrice
 from tacit.contract.plan import Plan, Step, premise_of
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
+from tacit.contract.selection_price import SELECTIONS, SelectionPrice
 from tacit.contract.sensitivity import (
     CHOICES,
     LARGEST_BITS,
-    SELECTIONS,
     SIZED,
     AnyPrice,
     GammaPrice,
@@ -48,7 +48,6 @@ from tacit.contract.sensitivity import (
     MinimumPrice,
     Price,
     PurePrice,
-    SelectionPrice,
     SoftmaxPrice,
     TwoSignedPrice,
     events_of,

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.contract.query import QueryKind
+from tacit.contract.selection_price import SMALLEST_RATE, SelectionPrice, score_range
 from tacit.contract.selection_query import SelectionLaw
-from tacit.contract.sensitivity import SMALLEST_RATE, SelectionPrice, score_range
 from tacit.documents.canonical_json import fields_of, require, require_fields
 from tacit.privacy.relation import Relation
 

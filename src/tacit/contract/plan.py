@@ -17,9 +17,11 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
 from tacit.contract.batches import BatchPrice
+from tacit.contract.cautions import cautions
 from tacit.contract.channel_map import ChannelMap
 from tacit.contract.query import BLOCK_KINDS, Gate, QueryKind
-from tacit.contract.sensitivity import SELECTIONS, AnyPrice, SelectionPrice, events_of
+from tacit.contract.selection_price import SELECTIONS, SelectionPrice
+from tacit.contract.sensitivity import AnyPrice, events_of
 from tacit.design.design import Design
 from tacit.display import Displayed, Shown
 from tacit.errors import SettingError
@@ -386,26 +388,3 @@ class Plan(Displayed):
 def premise_of(names: Collection[str]) -> str | None:
     """What must hold for the unit of a guarantee, by the names of the public facts."""
     return "each has at most one record" if ONE_RECORD in names else None
-
-
-def cautions(epsilon: float, delta: float, records: int, *, n_is_public: bool = True) -> tuple[str, ...]:
-    """Warnings about a stated total: δ ≥ 1/n, and ε > 10, where e^ε is above 22,000.
-
-    Publishing one record of n, drawn at random, is (0, 1/n)-differentially private: a δ of 1/n
-    allows it. `records` is n, or its declared lower bound where n is private.
-
-    Guarantee: they are a function of the stated total and the stated number of records.
-    """
-    texts = []
-    if delta * records >= 1.0:
-        word = "n" if n_is_public else "n_at_least"
-        texts.append(
-            f"δ = {delta:.4g} is not below 1/{word} = {1 / records:.4g}: publishing one record drawn at random would "
-            f"satisfy such a δ. Choose delta far below it, for example {min(1e-6, records**-1.5):.0e}."
-        )
-    if 10 < epsilon < math.inf:
-        texts.append(
-            f"ε = {epsilon:.4g} is above 10: what is concluded about one person may be e^{epsilon:.4g} times as likely "
-            "because of that person's record, which is hardly any protection. Choose a smaller budget, say ε = 1."
-        )
-    return tuple(texts)

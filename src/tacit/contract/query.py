@@ -20,8 +20,7 @@ from tacit.contract.bounded_parameters import BoundedParameters
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.contract.score_query import ScoreHistogram
-from tacit.design.expression import Statistic
-from tacit.design.expression_tree import Cell
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.errors import SettingError
 from tacit.losses import classification
 from tacit.losses.loss import Code, Loss
@@ -311,46 +310,6 @@ class CurvatureTrace(BoundedParameters):
     row_bound: float
     matrix: NDArray[np.float64] | None = None
     loss: Loss = classification.LOGISTIC
-
-
-@dataclass(frozen=True)
-class BoundedSums:
-    """Sums over records of bounded statistics, each mapped from its interval to [-1, 1] and clipped there.
-
-    An invalid record adds 0, as one in the middle of every interval does. A person adds the mean over their records.
-    """
-
-    statistics: tuple[Statistic, ...]
-
-    def __post_init__(self) -> None:
-        if not self.statistics:
-            raise SettingError("At least one statistic is summed.")
-
-    @property
-    def size(self) -> int:
-        """Number of sums that one record enters."""
-        return len(self.statistics)
-
-
-@dataclass(frozen=True)
-class GroupSums:
-    """For each of the `groups` levels of a column, its number of records and the sums of `BoundedSums` over them.
-
-    A record adds to its own group alone. The answer is (group, 1 + statistic), the counts first.
-    """
-
-    statistics: tuple[Statistic, ...]
-    group: Cell
-    groups: int
-
-    def __post_init__(self) -> None:
-        if self.groups < 1:
-            raise SettingError("There must be a group.")
-
-    @property
-    def size(self) -> int:
-        """Number of sums that one record enters, the count included."""
-        return 1 + len(self.statistics)
 
 
 BLOCK_KINDS = frozenset(kind for kind in QueryKind if kind.startswith(("block-", "vote-")))

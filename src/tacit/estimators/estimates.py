@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, Purpose
-from tacit.contract.query import Answer, BoundedSums, GroupSums
+from tacit.contract.query import Answer
 from tacit.contract.release import Release
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.design import Column, Design
 from tacit.design.expression import Statistic
 from tacit.design.response import Absent

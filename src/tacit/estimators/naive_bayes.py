@@ -14,8 +14,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.contract.plan import Plan, PublicFact
-from tacit.contract.query import GroupSums
 from tacit.contract.release import Release
+from tacit.contract.statistic_query import GroupSums
 from tacit.design.design import Design, matrix_design
 from tacit.design.expression import Statistic, cells_of, exact_column
 from tacit.design.expression_tree import Apply, Cell, Interval, Number, Power

@@ -18,7 +18,7 @@ from typing import Any, Self
 from tacit.certificate.holdout_certificate import MOST_RELEASES, HoldoutCertificate
 from tacit.contract.holdout_price import HoldoutPrice, holdout_price
 from tacit.contract.plan import PublicFact
-from tacit.contract.query import BoundedSums
+from tacit.contract.statistic_query import BoundedSums
 from tacit.design.expression import cells_of
 from tacit.engine.holdout import HoldoutTerms, opened_holdout
 from tacit.engine.ledger_use import Charged, Refusals

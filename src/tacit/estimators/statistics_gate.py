@@ -19,8 +19,9 @@ import numpy as np
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
-from tacit.contract.query import BoundedSums, GroupSums, Progress
+from tacit.contract.query import Progress
 from tacit.contract.release import Release
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.attached_columns import AttachedColumns
 from tacit.design.design import Design
 from tacit.design.expression import Statistic, cells_of, exact_column

@@ -14,8 +14,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.query import Answer, BoundedSums, GroupSums
+from tacit.contract.query import Answer
 from tacit.contract.sensitivity import Price
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.expression import Statistic
 from tacit.kernel_compilation import compiled
 from tacit.mechanisms.gaussian_sum import noised_sum

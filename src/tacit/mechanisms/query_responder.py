@@ -16,6 +16,7 @@ from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import AnyPrice, require_kind
+from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.design import Design
 from tacit.errors import SettingError
 from tacit.mechanisms import (
@@ -51,8 +52,8 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.ColumnCounts: counts.answer_counts,
     queries.ResidualSize: counts.answer_counts,
     queries.GradientNorm: counts.answer_counts,
-    queries.BoundedSums: means.answer_means,
-    queries.GroupSums: means.answer_means,
+    BoundedSums: means.answer_means,
+    GroupSums: means.answer_means,
     ScoreHistogram: score_histogram.answer_score_histogram,
     queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
     queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import NoReturn
 
 from tacit.contract.holdout_price import HoldoutPrice
-from tacit.contract.query import BoundedSums
+from tacit.contract.statistic_query import BoundedSums
 from tacit.errors import PlanViolation, SettingError
 from tacit.mechanisms.means import integer_sums
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy

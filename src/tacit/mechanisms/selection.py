@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.contract.query import Answer, BoundedSums
+from tacit.contract.query import Answer
+from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.selection_query import CandidateChoice, SelectionLaw, StatisticChoice
-from tacit.contract.sensitivity import Price, SelectionPrice
+from tacit.contract.sensitivity import Price
+from tacit.contract.statistic_query import BoundedSums
 from tacit.errors import SettingError
 from tacit.kernel_compilation import compiled
 from tacit.losses.dispatch import shape_of

@@ -115,7 +115,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
 
 
 def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan | None:
-    """Plan without noise (ε = ∞): the mean over the blocks alone; None for intervals, which need the exact minimiser."""
+    """Plan without noise (ε = ∞): the mean over the blocks alone; None where intervals are asked for."""
     if options.inference:
         return None
     require(REQUIRES, facts, options)

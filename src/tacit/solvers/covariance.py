@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.contract.plan import Plan, Purpose, Solution
-from tacit.contract.query import Gate, GroupSums, QueryKind, SecondMoments
+from tacit.contract.query import Gate, QueryKind, SecondMoments
+from tacit.contract.statistic_query import GroupSums
 from tacit.design.attached_columns import AttachedColumns
 from tacit.design.expression import Statistic, interval_of
 from tacit.design.expression_tree import Apply, Cell, Interval, Number

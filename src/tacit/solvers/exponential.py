@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import Gate, QueryKind
+from tacit.contract.selection_price import selection_price
 from tacit.contract.selection_query import BENT, VALUED, CandidateChoice, PosteriorDraw
-from tacit.contract.sensitivity import price_for, selection_price
+from tacit.contract.sensitivity import price_for
 from tacit.design.response import Continuous
 from tacit.losses import regression
 from tacit.losses.constants import largest_at_zero

@@ -26,8 +26,8 @@ from tacit.accounting.composition import compose
 from tacit.constraints.region import L1Ball
 from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import Gate, GradientSum, QueryKind
+from tacit.contract.selection_price import selection_price
 from tacit.contract.selection_query import VertexChoice
-from tacit.contract.sensitivity import selection_price
 from tacit.design.response import Continuous
 from tacit.errors import BudgetError
 from tacit.losses.loss import Code

@@ -18,8 +18,8 @@ import numpy as np
 
 from tacit.contract.plan import Plan, Purpose, Solution, Step
 from tacit.contract.query import Gate, QueryKind
+from tacit.contract.selection_price import selection_price
 from tacit.contract.selection_query import CandidateChoice, SelectionLaw
-from tacit.contract.sensitivity import selection_price
 from tacit.errors import BudgetError, PlanViolation
 from tacit.solvers import requirements as needs
 from tacit.solvers.requirements import Requirement, require

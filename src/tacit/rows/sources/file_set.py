@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit.errors import DataError, FileError
 from tacit.rows.sources import source as sources
-from tacit.rows.sources.source import FILE_KINDS, Batch, Kind, Names, Source
+from tacit.rows.sources.source import FILE_KINDS, Batch, ColumnKind, Names, Source
 
 WILD = frozenset("*?[")
 """Marks of a pattern, in a name that no file or folder has."""
@@ -85,7 +85,7 @@ class FileSet(Source):
     parts: tuple[Source, ...] = field(repr=False)
 
     @classmethod
-    def of(cls, paths: Sequence[Path], parts: Sequence[Source], kinds: Sequence[tuple[Kind, ...]]) -> FileSet:
+    def of(cls, paths: Sequence[Path], parts: Sequence[Source], kinds: Sequence[tuple[ColumnKind, ...]]) -> FileSet:
         """Take opened files together, with the kinds of their columns in the order of their names."""
         first = dict(zip(parts[0].names, kinds[0], strict=True))
         for path, part, own in zip(paths, parts, kinds, strict=True):

@@ -6,17 +6,9 @@ import pytest
 
 from tacit.accounting.composition import compose
 from tacit.contract.query import QueryKind
+from tacit.contract.selection_price import SelectionPrice, score_range, selection_price
 from tacit.contract.selection_query import SelectionLaw
-from tacit.contract.sensitivity import (
-    Price,
-    SelectionPrice,
-    event_of,
-    events_of,
-    price_for,
-    require_kind,
-    score_range,
-    selection_price,
-)
+from tacit.contract.sensitivity import Price, event_of, events_of, price_for, require_kind
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.event import BoundedRange, Gaussian, Pure, Repeated
 from tacit.privacy.relation import Relation
