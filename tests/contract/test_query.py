@@ -31,6 +31,7 @@ from tacit.contract.query import (
     SecondMoments,
     Weights,
 )
+from tacit.contract.selection_query import SelectionQuery
 from tacit.design.expression import Cell, Interval, Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification, regression
@@ -59,8 +60,11 @@ POSITIVE = {"clip", "row_bound", "cap", "damping", "ridge"}
 NUMBERS = {"lowest", "highest", "start"}
 
 
+SELECTING = get_args(SelectionQuery)
+
+
 def test_every_query_has_a_kind() -> None:
-    assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts, BoundedSums, GroupSums, GroupSum}
+    assert set(KIND_OF) == set(get_args(Query)) == {*VALID, ColumnCounts, BoundedSums, GroupSums, GroupSum, *SELECTING}
     assert set(KIND_OF.values()) == set(QueryKind)
 
 

@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.contract.query import GradientSum, QueryKind, SecondMoments
-from tacit.contract.sensitivity import Price, event_of, is_resolved, price_for, squared_sensitivity
+from tacit.contract.sensitivity import SELECTIONS, Price, event_of, is_resolved, price_for, squared_sensitivity
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.relation import Relation
 
 
 @given(
-    kind=st.sampled_from([kind for kind in QueryKind if kind not in {QueryKind.MINIMUM, QueryKind.BATCH_GRADIENT}]),
+    kind=st.sampled_from(
+        [kind for kind in QueryKind if kind not in {QueryKind.MINIMUM, QueryKind.BATCH_GRADIENT, *SELECTIONS}]
+    ),
     relation=st.sampled_from(list(Relation)),
     exponent=st.floats(-12, 6),
     records=st.integers(2, 10**12),
