@@ -31,6 +31,7 @@ from tacit.contract.query import (
     Weights,
 )
 from tacit.contract.score_query import ScoreHistogram
+from tacit.contract.selection_query import SelectionQuery
 from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.design.expression import Statistic
 from tacit.design.expression_tree import Cell, Interval
@@ -62,8 +63,11 @@ POSITIVE = {"clip", "row_bound", "cap", "damping", "ridge"}
 NUMBERS = {"lowest", "highest", "start"}
 
 
+SELECTING = get_args(SelectionQuery)
+
+
 def test_every_query_has_a_kind() -> None:
-    others = {ColumnCounts, BoundedSums, GroupSums, GroupSum, *get_args(AnyBlockQuery)}
+    others = {ColumnCounts, BoundedSums, GroupSums, GroupSum, *get_args(AnyBlockQuery), *SELECTING}
     assert set(KIND_OF) == set(get_args(Query)) == {*VALID, *others}
     assert set(KIND_OF.values()) == set(QueryKind)
 

@@ -55,6 +55,8 @@ def test_what_has_no_price_is_refused() -> None:
         require_kind(QueryKind.GRADIENT, SelectionPrice(8, Fraction(1, 2)))
     with pytest.raises(SettingError, match="not Gaussian"):
         event_of(QueryKind.SELECTION, Price(8, 3), Relation.ZERO_OUT)
+    with pytest.raises(SettingError, match="priced by its rate"):
+        price_for(QueryKind.SELECTION, Fraction(1), Relation.ZERO_OUT, records=5, width=2)
     with pytest.raises(SettingError, match="those of selections"):
         score_range(QueryKind.MEANS, 8, Relation.ZERO_OUT)
     for epsilon in (Fraction(1, 2**40), Fraction(2**40)):

@@ -210,6 +210,8 @@ def squared_sensitivity(kind: QueryKind, bound: int, relation: Relation, size: i
     """
     if size != 1 and kind not in SIZED:
         raise ValueError("Only counts and means have a size.")
+    if kind in SELECTIONS:
+        raise SettingError("A selection has no sum that noise is added to: it is priced by its rate.")
     if kind is QueryKind.GROUP_MEANS and relation is Relation.REPLACE_ONE:
         # Within a group its count stays; between two groups nothing cancels.
         return max(4 * (size - 1), 2 * size) * bound * bound
