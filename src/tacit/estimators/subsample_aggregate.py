@@ -82,7 +82,9 @@ class SubsampleAggregate(BlockModel):
     >>> from sklearn.linear_model import TheilSenRegressor
     >>> X = np.linspace(-1, 1, 4000).reshape(-1, 1)
     >>> y = 2 * X[:, 0] + np.sin(np.arange(4000))
-    >>> model = tacit.SubsampleAggregate(estimator=TheilSenRegressor(), epsilon=2.0, output_bounds=(-5, 5), blocks=40)
+    >>> model = tacit.SubsampleAggregate(
+    ...     estimator=TheilSenRegressor(), epsilon=4.0, output_bounds=(-5, 5), aggregator="median", blocks=60
+    ... )
     >>> bool(abs(model.fit(X, y).coef_[0] - 2) < 1)
     True
     """

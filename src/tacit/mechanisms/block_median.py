@@ -16,8 +16,8 @@ from tacit.contract.sensitivity import Price
 from tacit.noise.entropy import Entropy
 from tacit.noise.selection import exponential_choice
 
-CELLS = 1 << 14
-"""Cells of the grid of [lower, upper]: a median is known to a 2^-14 of its bounds."""
+CELLS = 1 << 12
+"""Cells of the grid of [lower, upper]: a median is known to a 2^-12 of its bounds."""
 Floats = NDArray[np.float64]
 
 
