@@ -100,7 +100,7 @@ class Release(Displayed):
         if self.channel_map is not None:
             # Of mapped rows, which have no other scale.
             return np.array(self.theta)
-        mapped = design.to_user() @ self.theta
+        mapped = design.user_coefficients(self.theta)
         mapped = mapped + (design.shift() if mapped.ndim == 1 else 0.0)
         region = self.plan.penalty.constraint
         if region is not None:
@@ -118,7 +118,7 @@ class Release(Displayed):
             raise SettingError(f'{self.plan.solver.name} keeps no path; solver="gradient" does, if it is short enough.')
         plan, design, steps = self.plan, self.plan.design, self.plan.steps
         shift = design.shift() if self.iterates.ndim == 2 else 0.0
-        mapped = [(np.asarray(design.to_user() @ theta + shift)).T.ravel() for theta in self.iterates]
+        mapped = [(np.asarray(design.user_coefficients(theta) + shift)).T.ravel() for theta in self.iterates]
         mu = np.full(len(mapped), math.inf)
         if plan.private:
             costs = [
