@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.design import design as design_module
 from tacit.design.design import Column, Design, matrix_design, numeric_column
 from tacit.design.factor import Indicator, Numeric
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial, RandomFourier
-from tacit.design.response import Binary, Continuous
+from tacit.design.response import Absent, Binary, Continuous
 from tacit.errors import BoundsError, CertificateError, SchemaError, SettingError
 
 RESPONSE = Binary("y", (0, 1))
@@ -210,3 +211,22 @@ def test_private_bounds_are_refused_where_columns_cannot_be_shifted_or_are_mappe
         matrix_design(["x0"], RESPONSE, **facts, feature_map=Polynomial(2))
     with pytest.raises(BoundsError, match='"private"'):
         matrix_design(["x0"], RESPONSE, **{**facts, "bounds": "auto"})
+
+
+@pytest.mark.parametrize("response", [Binary("y", (0, 1)), Continuous.of("y", -3, 5), Absent()])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_user_coefficients_need_no_square_matrix(
+    response: Any, intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the largest dense width they are what the matrix gives, up to rounding."""
+    names = [f"x{j}" for j in range(5)]
+    bounds = ([0, -3, 2, 1, 0], [1, 7, 2.5, 9, 4])
+    subject = matrix_design(names, response, bounds=bounds, row_norm=None, intercept=intercept)
+    for outputs in ((), (3,)):
+        theta = np.random.default_rng(0).normal(size=(subject.width, *outputs))
+        expected = subject.to_user() @ theta
+        np.testing.assert_array_equal(subject.user_coefficients(theta), expected)
+        with monkeypatch.context() as patched:
+            patched.setattr(design_module, "LARGEST_DENSE", 0)
+            patched.setattr(design_module.Design, "to_user", None)
+            np.testing.assert_allclose(subject.user_coefficients(theta), expected, rtol=1e-12, atol=1e-12)

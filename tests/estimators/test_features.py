@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.linear_model import LinearRegression as LeastSquares
 from sklearn.linear_model import LogisticRegression as Reference
 from sklearn.preprocessing import PolynomialFeatures
 
 from tacit import LinearRegression, LogisticRegression
 from tacit.constraints.region import Box, L1Ball
+from tacit.design.design import Design
 from tacit.design.feature_map import Polynomial, RandomFourier
-from tacit.errors import InputError
+from tacit.errors import InputError, SettingError
 
 FACTS: dict[str, Any] = {"bounds": (0, 10), "y_bounds": (-15, 25)}
 
@@ -77,3 +79,24 @@ def test_what_is_no_constraint_on_these_slopes_is_refused(constraint: Any) -> No
     X, y = table()
     with pytest.raises(InputError):
         LinearRegression(epsilon=1.0, constraint=constraint, **FACTS).fit(X, y)
+
+
+@pytest.mark.parametrize("solver", ["auto", "gradient"])
+def test_a_wide_sparse_table_needs_no_square_matrix(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """300,000 columns would need 671 GiB for it; here 9,000, with the matrix taken away."""
+    monkeypatch.setattr(Design, "to_user", None)
+    rng = np.random.default_rng(0)
+    rows, width = 400, 9_000
+    places = rng.integers(0, width, (rows, 3))
+    X = sparse.csr_matrix((np.ones(3 * rows), (np.repeat(np.arange(rows), 3), places.ravel())), (rows, width))
+    model = LogisticRegression(epsilon=1.0, bounds=(0, 3), solver=solver, classes=[0, 1])
+    with pytest.warns(UserWarning, match="Only the level|small for this table|more coefficients"):
+        model.fit(X, rng.integers(0, 2, rows))
+    assert model.coef_.shape == (1, width)
+    assert model.predict(X).shape == (rows,)
+
+
+def test_a_penalty_on_too_many_columns_is_refused_before_the_charge() -> None:
+    model = LogisticRegression(epsilon=1.0, bounds=(0, 1), solver="gradient", l2=0.1)
+    with pytest.raises(SettingError, match="square matrix"):
+        model.plan(1000, 40_000)

@@ -361,3 +361,15 @@ def test_an_undeclared_column_is_quoted_and_cut() -> None:
         schema.column(HOSTILE)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 600
+
+
+def test_a_schema_is_given_in_three_ways(tmp_path: Path) -> None:
+    plain = {"columns": {"age": {"type": "numeric", "lower": 0, "upper": 110}}}
+    schema = Schema.of(plain)
+    assert schema == Schema.from_mapping(plain)
+    assert Schema.of(schema) is schema
+    (tmp_path / "a.toml").write_text(schema.to_toml(), encoding="utf-8")
+    assert Schema.of(tmp_path / "a.toml") == schema
+    for wrong in ({"age": (0, 110)}, 3, None):
+        with pytest.raises(SchemaError, match="or a dict such as"):
+            Schema.of(wrong)  # type: ignore[arg-type]

@@ -102,7 +102,7 @@ class Release(Displayed):
         if self.channel_map is not None:
             # Of mapped rows, which have no other scale.
             return np.array(self.theta)
-        mapped = design.in_user_units(self.theta)
+        mapped = design.user_coefficients(self.theta)
         mapped = mapped + (design.shift() if mapped.ndim == 1 else 0.0)
         region = self.plan.penalty.constraint
         if region is not None:
@@ -122,7 +122,7 @@ class Release(Displayed):
             raise SettingError(f"A part of a {self.plan.whole.name} has no price of its own, and so no path of prices.")
         plan, design, steps = self.plan, self.plan.design, self.plan.steps
         shift = design.shift() if self.iterates.ndim == 2 else 0.0
-        mapped = [(np.asarray(design.to_user() @ theta + shift)).T.ravel() for theta in self.iterates]
+        mapped = [(np.asarray(design.user_coefficients(theta) + shift)).T.ravel() for theta in self.iterates]
         mu = np.full(len(mapped), math.inf)
         if plan.private:
             costs = [

@@ -26,10 +26,10 @@ from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.validate import positive
 
 INTERCEPT = "Intercept"
+LARGEST_DENSE = 8192
+"""Coefficients up to which a square matrix of them is made: half a gigabyte."""
 PRIVATE = "private"
 """In place of bounds: they are found by counts, and paid for."""
-WIDEST_MATRIX = 4096
-"""Coefficients beyond which maps between scales are not written as matrices, which would take 128 MB."""
 
 
 @dataclass(frozen=True)
@@ -148,17 +148,23 @@ class Design:
             matrix[0] = np.append(-centers / scales, 1.0)
         return matrix * (self.response.scale if isinstance(self.response, Continuous) else 1.0)
 
-    def in_user_units(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The user's coefficients of prepared ones, `shift` not yet added; of many without a matrix of their square."""
-        if self.width <= WIDEST_MATRIX or isinstance(self.response, Absent):
+    def user_coefficients(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`to_user` times prepared coefficients (intercept last), one column a class if several.
+
+        Guarantee: memory grows with the width, not with its square. Up to `LARGEST_DENSE` coefficients it is the
+        product by the matrix, to the bit.
+        """
+        if self.width <= LARGEST_DENSE:
             return np.asarray(self.to_user() @ theta)
-        slopes, others = theta[: len(self.columns)], theta.shape[1:]
-        scales = np.array([column.scale for column in self.columns]).reshape(-1, *(1 for _ in others))
-        mapped = slopes / scales
+        count, tail = len(self.columns), (1,) * (theta.ndim - 1)
+        scales = np.array([column.scale for column in self.columns]).reshape(-1, *tail)
+        if isinstance(self.response, Absent):
+            return np.asarray(scales * theta[:count])
+        slopes = theta[:count] / scales
         if self.intercept:
-            centers = np.array([column.center for column in self.columns])
-            mapped = np.concatenate([[theta[-1] - np.tensordot(centers, mapped, 1)], mapped])
-        return np.asarray(mapped * (self.response.scale if isinstance(self.response, Continuous) else 1.0))
+            centers = np.array([column.center for column in self.columns]).reshape(-1, *tail)
+            slopes = np.concatenate([theta[count:] - np.sum(centers * slopes, axis=0, keepdims=True), slopes])
+        return np.asarray(slopes * (self.response.scale if isinstance(self.response, Continuous) else 1.0))
 
     def shift(self) -> NDArray[np.float64]:
         """What the response's center adds to the user's coefficients, or the columns' to means."""

@@ -106,7 +106,7 @@ def glm(
     """
     given = dict(locals())
     shape = LossShape(threshold, scale, quantile, smoothing)
-    declared = schema if isinstance(schema, Schema) else Schema.read(schema)
+    declared = Schema.of(schema)
     settings = settings_of({**given, **vars(declared)})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)

@@ -136,7 +136,7 @@ def statistics(
     >>> gate.certificate.check().consistent
     True
     """
-    declared = schema if isinstance(schema, Schema) else Schema.read(schema)
+    declared = Schema.of(schema)
     given = {"epsilon": epsilon, "delta": delta, "budget": budget, "invalid_rows": invalid_rows}
     settings = settings_of({**given, "random_state": random_state, **vars(declared)})
     design = stored_design(declared, columns)

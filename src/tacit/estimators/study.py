@@ -50,7 +50,7 @@ def plan(
     >>> 0 < study.forecast.excess_risk < 0.1
     True
     """
-    declared = schema if isinstance(schema, Schema) else Schema.read(schema)
+    declared = Schema.of(schema)
     known = settings_of({**vars(declared), **settings})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response)

@@ -112,6 +112,18 @@ class Schema(Displayed):
         return self.columns[name]
 
     @classmethod
+    def of(cls, given: Schema | Mapping[str, Any] | str | os.PathLike[str]) -> Schema:
+        """The schema itself, that of plain data laid out like the TOML file, or that of a file."""
+        if isinstance(given, Schema):
+            return given
+        if isinstance(given, str | os.PathLike):
+            return cls.read(given)
+        if isinstance(given, Mapping) and "columns" in given:
+            return cls.from_mapping(given)
+        form = '{"columns": {"age": {"type": "numeric", "lower": 0, "upper": 110}}}'
+        raise SchemaError(f"A schema is a tacit.Schema, the path of a TOML file, or a dict such as {form}.")
+
+    @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Schema:
         """Read a schema from a TOML file."""
         name = os.fspath(path)

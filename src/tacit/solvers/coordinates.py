@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.constraints.proximal import Ball, Projection, RidgePenalty
-from tacit.contract.plan import Plan
+from tacit.contract.plan import Penalty, Plan
+from tacit.design.design import LARGEST_DENSE
 from tacit.design.response import Continuous, Count
 from tacit.losses.loss import Loss
 
@@ -56,6 +57,11 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball
     The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
     """
     design = plan.design
+    if design.width > LARGEST_DENSE and plan.penalty == Penalty() and coordinates.matrix is None:
+        # Nothing is penalised: a wide design needs no matrix of its width squared for that.
+        empty = np.zeros((0, design.width))
+        free: Vector = np.zeros(design.width if design.outputs == 1 else (design.width, design.outputs))
+        return RidgePenalty(0.0, empty, np.zeros(0)), Ball(None, empty), free
     scale = design.response.scale if isinstance(design.response, Continuous) else 1.0
     to_user = design.to_user()
     to_slopes = to_user[int(design.intercept) :]

@@ -183,9 +183,18 @@ class CoefficientSolver:
     maps_rows: ClassVar[bool] = True
 
 
+LARGEST_PENALISED = 32_768
+"""Coefficients with a penalty: a square matrix of them takes 8 GiB."""
+
+
 def require_moderate_scales(facts: PublicFacts) -> None:
     """Refuse public scales that would leave the range of floats in some run of a plan."""
     design = facts.design
+    if design.width > LARGEST_PENALISED and facts.penalty != Penalty():
+        raise SettingError(
+            f"A penalty or a constraint on {design.width:,} coefficients needs a square matrix of them; up to "
+            f"{LARGEST_PENALISED:,} are possible. Leave out l2=…, radius=… and constraint=…, or use fewer columns."
+        )
     if design.columns and design.feature_norm < SMALLEST_NORM:
         raise SettingError("row_norm is far below the size of the columns; declare a larger one.")
     if isinstance(design.response, Absent):

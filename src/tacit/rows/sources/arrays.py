@@ -102,7 +102,10 @@ def as_column(values: Any, what: str, length: int) -> NDArray[Any]:
     else:
         cells = plain_labels(as_array(values))
     if cells.ndim != 1:
-        raise DataError(f"{what} must have one dimension; got {cells.ndim}. Use .ravel().")
+        # A shape is public, as the number of columns is.
+        one = cells.ndim == 2 and cells.shape[1] == 1
+        advice = "Use .ravel()." if one else "Give one column of it, and fit each of several by itself."
+        raise DataError(f"{what} must have one dimension; got {cells.ndim}. {advice}")
     if len(cells) != length:
         raise DataError(f"{what} and the table must have equally many records.")
     return cells
