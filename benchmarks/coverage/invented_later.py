@@ -44,7 +44,7 @@ def _rents() -> Population:
         mean = 200 + 90 * np.sqrt(area) + 25 * rooms + 1.5 * (built - 1950) + level
         spread = 40 + 1.5 * area
         y = np.clip(mean + spread * generator.standard_normal(n), 0, 8000)
-        return Draw({"area": area, "rooms": rooms, "built": built, "district": district, RESPONSE: y})
+        return Draw({"area": area, "rooms": rooms, "built": built, "district": district, RESPONSE: y}, mean)
 
     columns = {
         "area": numeric(0, 500),
