@@ -186,7 +186,8 @@ def test_glm_reports_the_table_where_the_settings_are_good(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("solver", ["stochastic", "objective-perturbation"])
 def test_a_ledger_that_has_no_price_for_a_solver_refuses_before_a_file_is_opened(solver: str, tmp_path: Path) -> None:
-    schema, told = tacit.Schema.parse(CLINIC_SCHEMA), {"epsilon": 0.1, "delta": 1e-6, "inference": False}
+    schema = tacit.Schema.parse(CLINIC_SCHEMA)
+    told: dict[str, Any] = {"epsilon": 0.1, "delta": 1e-6, "inference": False}
     with tacit.Ledger(budget=tacit.Budget(mu=1.0)) as ledger:
         with pytest.raises(LedgerError, match='law="rdp"'):
             tacit.glm("readmit ~ age", _clinic("no file", tmp_path), schema, solver=solver, **told)
