@@ -22,7 +22,7 @@ from pyarrow import csv, parquet, types
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import MISSING_WORDS, NUMBER, cell_number, not_numeric, plain_labels
 from tacit.rows.sources import source as sources
-from tacit.rows.sources.source import Batch, FileState, Kind, Names, Source, unreadable
+from tacit.rows.sources.source import Batch, ColumnKind, FileState, Names, Source, unreadable
 from tacit.rows.storage.tiles import Floats
 
 BLOCK_BYTES = 1 << 20
@@ -225,10 +225,10 @@ def _plain(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if types.is_dictionary(column.type) else column
 
 
-def arrow_kind(kind: pa.DataType) -> Kind:
+def arrow_kind(kind: pa.DataType) -> ColumnKind:
     """The kind of a column by its type."""
     kind = _value_type(kind)
-    kinds: dict[Kind, tuple[str, ...]] = {
+    kinds: dict[ColumnKind, tuple[str, ...]] = {
         "boolean": ("boolean",),
         "numeric": ("integer", "floating"),
         "date": ("temporal",),

@@ -21,7 +21,7 @@ from tacit.rows.sources import arrays
 from tacit.rows.sources import source as sources
 from tacit.rows.sources.csv_file import CsvSource, read_header
 from tacit.rows.sources.data_frame import FrameSource, as_frame, holds_objects
-from tacit.rows.sources.source import Kind, Source
+from tacit.rows.sources.source import ColumnKind, Source
 
 
 def open_source(
@@ -119,7 +119,7 @@ class Description:
     """Column names and their kinds, in the order of the table."""
 
     names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
 
 
 def describe(table: Any) -> Description:
@@ -144,19 +144,19 @@ def describe(table: Any) -> Description:
         sources.require_distinct(names)
         return Description(names, tuple(_series_kind(frame[:, j]) for j in range(len(names))))
     if isinstance(table, np.ndarray) and table.ndim == 2:
-        kinds: dict[str, Kind] = {"b": "boolean", "U": "text", "M": "date", "O": "unknown"}
+        kinds: dict[str, ColumnKind] = {"b": "boolean", "U": "text", "M": "date", "O": "unknown"}
         kinds |= dict.fromkeys("iuf", "numeric")
         kind = kinds.get(table.dtype.kind, "other")
         return Description(tuple(f"x{j}" for j in range(table.shape[1])), (kind,) * table.shape[1])
     raise DataError("Only files, eager tables and two-dimensional arrays can be described.")
 
 
-def _series_kind(series: nw.Series[Any]) -> Kind:
+def _series_kind(series: nw.Series[Any]) -> ColumnKind:
     # Asked first: the type of a column of objects would be guessed from its values.
     if holds_objects(series):
         return "unknown"
     dtype = series.dtype
-    kinds: dict[Kind, bool] = {
+    kinds: dict[ColumnKind, bool] = {
         "boolean": dtype == nw.Boolean,
         "numeric": dtype.is_integer() or dtype.is_float(),
         "date": dtype.is_temporal(),

@@ -23,7 +23,7 @@ from tacit.rows.encoding.cells import to_float64
 from tacit.rows.storage.tiles import Floats, Integers
 
 Names = Sequence[str]
-Kind = Literal["numeric", "boolean", "text", "date", "other", "unknown"]
+ColumnKind = Literal["numeric", "boolean", "text", "date", "other", "unknown"]
 FILE_KINDS = (".csv", ".csv.gz", ".parquet")
 
 
