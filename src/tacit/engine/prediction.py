@@ -47,11 +47,9 @@ def design_rows(columns: Mapping[str, NDArray[Any]], design: Design) -> NDArray[
 
 def prepared_rows(data: Any, design: Design) -> NDArray[np.float64]:
     """Prepared features of every record; NaN where a needed value is missing or no number."""
-    # A list without records would not tell its columns.
-    source = data if isinstance(data, Source) else open_source(data, fewest=int(isinstance(data, list | tuple)))
-    own, blocks = design.columns, [np.empty((0, len(design.columns)))]
-    for values, _, valid in _blocks(source, design, shifted=False):
-        blocks.append(np.where(valid[:, None], values, np.nan))
+    source = data if isinstance(data, Source) else open_source(data, fewest=1)
+    blocks = [np.where(valid[:, None], values, np.nan) for values, _, valid in _blocks(source, design, shifted=False)]
+    own = design.columns
     values = np.clip(np.concatenate(blocks), [column.lower for column in own], [column.upper for column in own])
     prepared = (values - [column.center for column in own]) / [column.scale for column in own]
     lengths = np.maximum(np.linalg.norm(prepared, axis=1, keepdims=True), np.finfo(float).tiny)
