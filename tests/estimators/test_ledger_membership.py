@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import tacit
 from tacit.errors import PlanViolation
 from tacit.ledger import Ledger, current_ledger
 
-MODEL = {"epsilon": 1.0, "delta": 1e-6, "bounds": (-1, 1), "classes": [False, True]}
+MODEL: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "bounds": (-1, 1), "classes": [False, True]}
 PROGRAM = """
 import pickle, sys
 import numpy as np

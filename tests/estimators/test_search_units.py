@@ -24,7 +24,13 @@ NONE = PoissonRuns(Fraction(1, 10**9))
 
 
 def searching(law: Any = FEW, validation: Any = 0.3, **more: Any) -> tacit.PrivateSearchCV:
-    given = {"epsilon": 2.0, "bounds": (-1, 1), "classes": [False, True], "inference": False, "max_rows_per_unit": 2}
+    given: dict[str, Any] = {
+        "epsilon": 2.0,
+        "bounds": (-1, 1),
+        "classes": [False, True],
+        "inference": False,
+        "max_rows_per_unit": 2,
+    }
     model = tacit.LogisticRegression(**{**given, **more})
     return tacit.PrivateSearchCV(model, {"l2": [0.1]}, law=law, validation=validation)
 
@@ -120,7 +126,13 @@ def test_where_n_is_private_few_units_are_fitted_like_many(rows: int) -> None:
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_one_unit_is_too_few_however_many_rows_it_has(rows: int) -> None:
     """The fault: a unit of one row was told from one of two by the message."""
-    given = {"epsilon": 2.0, "delta": 1e-6, "bounds": (-1, 1), "classes": [False, True], "max_rows_per_unit": 2}
+    given: dict[str, Any] = {
+        "epsilon": 2.0,
+        "delta": 1e-6,
+        "bounds": (-1, 1),
+        "classes": [False, True],
+        "max_rows_per_unit": 2,
+    }
     with a_ledger():
         for model in (tacit.LogisticRegression(**given), searching(delta=1e-6)):
             with pytest.raises(DataError, match="fewer than 2 persons"):

@@ -85,7 +85,7 @@ def test_other_columns_are_refused() -> None:
 
 
 def test_pure_privacy_is_refused_with_what_helps() -> None:
-    with pytest.raises(SettingError, match="does not allow. Use a delta above 0"):
+    with pytest.raises(SettingError, match=r"does not allow\. Use a delta above 0"):
         tacit.PrivateWhitener(epsilon=1.0, delta=0, bounds=BOUNDS).plan(1000, 3)
 
 

@@ -1,4 +1,4 @@
-"""Estimators belong to the ledger in whose block they were created or copied: their fits are charged there, or refused."""
+"""Estimators belong to the ledger in whose block they were created or copied: fits are charged there, or refused."""
 
 from __future__ import annotations
 
