@@ -102,3 +102,11 @@ def test_a_fixed_size_is_not_certified_under_another_relation() -> None:
     document = document_of(plan_of(sampling="without-replacement"))
     with pytest.raises(InputError):
         forged({**document, "relation": "zero-out"}).check()
+
+
+def test_a_bound_of_zero_is_refused() -> None:
+    document = document_of(plan_of())
+    batches = next(entry for entry in document["events"] if entry["query"] == "batch-gradient")
+    batches["sensitivity"]["bound"] = "0"
+    with pytest.raises(CertificateError, match="bound is not a whole number above 0"):
+        forged(document).check()

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.certificate.certificate import Certificate
+from tacit.certificate.certificate import Certificate, entry_of
 from tacit.contract.plan import Penalty, Plan, PublicFact
 from tacit.contract.release import Release
+from tacit.contract.sensitivity import Price
 from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Classes, Continuous, Response
@@ -165,3 +166,13 @@ def test_every_form_of_a_minimum_is_listed_and_verified(name: str, delta: float)
     swapped = "real-number proof" if delta else "bounded-float"
     with pytest.raises(CertificateError, match="fields"):
         forged({**document, "events": [{**entry, "arithmetic": swapped}]}).check()
+
+
+def test_a_sensitivity_of_zero_is_refused() -> None:
+    """The fault: events of bound 0 added up to ε = 0."""
+    plan = plan_of("gradient")
+    document = document_of(plan)
+    free = [entry_of(replace(step, price=Price(0, 0)), plan.relation) for step in plan.steps]
+    document |= {"events": free, "total": {"epsilon": 0.0, "delta": 1e-6, "mu": 0.0, "mu_squared": "0"}}
+    with pytest.raises(CertificateError, match="bound is 0"):
+        forged(document).check()

@@ -168,3 +168,17 @@ def test_a_stored_fit_is_of_the_loss_that_its_certificate_is_priced_for(name: st
         terms = tuple(Term(term, 0.0) for term in fewer.each_term())
         with pytest.raises(CertificateError, match="another number of classes"):
             replace(fit, design=fewer, estimates=Estimates(terms))
+
+
+@pytest.mark.parametrize("loss", ["softmax", "own: anything", "logistic"])
+def test_laplace_noise_is_priced_for_means_alone(loss: str) -> None:
+    """The fault: the width of the columns was taken for that of a gradient of ten classes."""
+    design = matrix_design(["a", "b"], Absent(), bounds=(0, 1), row_norm=None, intercept=True)
+    budget = Budget(epsilon=1.0, delta=0)
+    facts = PublicFacts(design, 3000, Relation.REPLACE_ONE, "row", budget, Penalty(), regression.DISTANCE)
+    plan = make_plan(facts, SolverOptions("auto")).with_facts(PublicFact("columns", ["a", "b"], "assumed"))
+    document = Certificate.issue(Release(plan, np.zeros(plan.design.width))).document
+    assert document["events"][0]["noise"]["law"] == "discrete laplace"
+    check(document)
+    with pytest.raises(CertificateError, match="for means alone"):
+        check(document, loss=loss, public=with_fact(document, "classes", list(range(10))))

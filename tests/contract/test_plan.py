@@ -9,7 +9,7 @@ import pytest
 from tacit import LogisticRegression
 from tacit.accounting.composition import compose
 from tacit.constraints.region import Box
-from tacit.contract.plan import Penalty, Plan, PublicFact, Purpose, Step, signal
+from tacit.contract.plan import Penalty, Plan, PublicFact, Purpose, Step, Whole, signal
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError
@@ -121,3 +121,14 @@ def test_facts_are_added() -> None:
 def test_a_plan_says_whether_partial_sums_give_its_answers(solver: str, whole: bool) -> None:
     budget = Budget(epsilon=1.0, delta=1e-6)
     assert plan(solver=solver, budget=budget).requires_whole_table is whole
+
+
+def test_a_part_states_the_guarantee_of_the_whole_and_is_judged_by_its_own_noise() -> None:
+    alone = plan()
+    events = (*alone.events(), *alone.events())
+    part = replace(alone, whole=Whole("search", events, 1e-7))
+    assert part.guarantee().epsilon == compose(events, part.relation).epsilon(1e-7)
+    assert part.guarantee().delta == 1e-7
+    assert part.strength == alone.strength
+    assert part.events() == alone.events()
+    assert "price of the search" in str(part)

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.design.attached_columns import AttachedColumns, Offset
 from tacit.design.design import matrix_design
-from tacit.design.response import Binary
+from tacit.design.response import Absent, Binary
 from tacit.engine import prediction
 from tacit.errors import SchemaError
 from tacit.rows.sources import opening
@@ -67,3 +67,21 @@ def test_without_an_offset_the_terms_are_zero() -> None:
 
 def test_the_engine_hands_on_the_description_of_rows() -> None:
     assert prediction.describe is opening.describe
+
+
+@pytest.mark.parametrize("width", [2, 7, 33])
+def test_a_mapped_row_has_the_bits_of_its_own_record(width: int) -> None:
+    """The fault: a library product rounds a row by its place, and by the number of rows."""
+    rng = np.random.default_rng(1)
+    design = matrix_design([f"x{j}" for j in range(width)], Absent(), bounds=(-2, 2), row_norm=1.5, intercept=True)
+    rows, matrix = rng.normal(size=(300, width)), rng.normal(size=(width - 1, width))
+    mean = rng.normal(size=width) / 10
+    found = prediction.mapped_rows(rows, design, mean, matrix, 0.5)
+    prepared = np.clip(rows, -2, 2) / 2
+    prepared *= np.minimum(1.0, 1.5 / np.linalg.norm(prepared, axis=1))[:, None]
+    expected = (prepared - mean) @ matrix.T
+    expected *= np.minimum(1.0, 0.5 / np.linalg.norm(expected, axis=1))[:, None]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    for cut in (1, 3, 64, 299):
+        assert np.array_equal(prediction.mapped_rows(rows[cut:], design, mean, matrix, 0.5), found[cut:])
+    assert prediction.mapped_rows(rows[:0], design, mean, matrix, 0.5).shape == (0, width - 1)

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.accounting.best_of_runs import search_events
-from tacit.engine.search import Search, Trial, run_search
-from tacit.errors import BudgetError, LedgerError
+from tacit.engine.search import Search, SearchTable, Trial, run_search
+from tacit.errors import BudgetError, DataError, LedgerError
 from tacit.ledger import Ledger
 from tacit.ledger.current_ledger import active_ledger
 from tacit.privacy.budget import Budget
@@ -71,3 +71,15 @@ def test_a_ledger_of_squares_refuses_by_name() -> None:
 def test_a_seeded_search_is_refused_in_a_ledger() -> None:
     with Ledger(budget=Budget(epsilon=3.0, delta=1e-6), law="rdp"), pytest.raises(LedgerError, match="without privacy"):
         run_search(searching(seed=1), attempt)
+
+
+def test_coins_are_of_units_and_nobody_has_one() -> None:
+    table = SearchTable(np.zeros((5, 2)), np.zeros(5), {"unit": ["7", "a", None, "007", 7.0]}, unit="unit", fewest=2)
+    assert table.units == 2
+    assert table.records_of(np.array([True, False])).tolist() == [True, False, False, True, True]
+    assert table.names == ("x0", "x1")
+    plain = SearchTable([[1.0, 2.0], "odd", [3, 4]], [0, 1, 0], {}, unit=None, fewest=2)
+    assert plain.units == 3
+    assert plain.X.shape == (3, 2)
+    with pytest.raises(DataError, match="fewer than 2 persons"):
+        SearchTable(np.zeros((5, 2)), np.zeros(5), {"unit": [1] * 5}, unit="unit", fewest=2)

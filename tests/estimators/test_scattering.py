@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from tacit import LogisticRegression, ScatteringTransform
+from tacit import Budget, Ledger, LogisticRegression, ScatteringTransform
 from tacit.errors import DataError, FileError, SettingError
 
 RNG = np.random.default_rng(4)
@@ -28,7 +28,28 @@ def test_features_of_an_image_do_not_depend_on_what_was_fitted_or_on_other_image
     other[7] = 0
     changed = ScatteringTransform(threads=1).transform(other)
     assert np.flatnonzero((whole != changed).any(axis=1)).tolist() == [7]
-    np.testing.assert_allclose(fitted.transform(IMAGES[4:5])[0], whole[4], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_removing_images_leaves_the_bits_of_all_others(colour: bool) -> None:
+    """The fault: products of eight images at once rounded by place and number."""
+    images = np.repeat(IMAGES[..., None], 3, axis=-1) if colour else IMAGES
+    transform = ScatteringTransform(scales="3")
+    whole = transform.transform(images / 255)
+    for cut in (1, 2, 5, 29):
+        assert np.array_equal(transform.transform(images[cut:] / 255), whole[cut:])
+
+
+@pytest.mark.parametrize("pixel", [np.nan, np.inf, -1.0, 3e38])
+def test_inside_a_ledger_no_image_is_refused(pixel: float) -> None:
+    odd = (IMAGES[:4] / 255).astype(np.float32)
+    odd[2, 3, 3] = pixel
+    with pytest.raises(DataError):
+        ScatteringTransform().fit_transform(odd)
+    black = odd.copy()
+    black[2] = 0
+    with Ledger(budget=Budget(epsilon=1.0, delta=1e-5)):
+        assert np.array_equal(ScatteringTransform().fit_transform(odd), ScatteringTransform().transform(black))
 
 
 def test_bytes_and_floats_mean_the_same() -> None:

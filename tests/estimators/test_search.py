@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 import tacit
 from tacit.accounting.composition import compose
+from tacit.certificate.certificate import Certificate
 from tacit.errors import BudgetError, DataError, SettingError
 from tacit.estimators.search_space import part_of
 from tacit.ledger import Ledger
@@ -239,3 +240,21 @@ def test_bad_input_is_refused_before_a_record_is_read(name: str) -> None:
     make, error, words = BAD[name]
     with pytest.raises(error, match=words):
         make().fit(Untouchable(), Untouchable())
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_the_winner_states_what_the_whole_search_cost(refit: bool) -> None:
+    """The fault: plan, summary and a certificate of its release stated the price of one trial."""
+    started = model(solver="gradient", iterations=10, inference=False)
+    search = tacit.PrivateSearchCV(started, GRID, law="geometric", mean_runs=2, refit=refit).fit(X, Y)
+    whole, best = search.certificate_.rederive().epsilon, search.best_estimator_
+    assert best.plan_.guarantee().epsilon == pytest.approx(whole, rel=1e-8)
+    assert best.summary().header.guarantee.epsilon == pytest.approx(whole, rel=1e-8)
+    assert best.release_.plan is best.plan_
+    assert (best.epsilon, best.delta, best.budget) == (2.0, 1e-6, None)
+    for copied in (best, pickle.loads(pickle.dumps(best))):
+        assert copied.certificate_ == search.certificate_
+        with pytest.raises(SettingError, match="certificate alone"):
+            Certificate.issue(copied.release_)
+        with pytest.raises(SettingError, match="no path of prices"):
+            _ = copied.release_.path

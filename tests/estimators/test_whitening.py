@@ -32,7 +32,8 @@ def test_rows_are_functions_of_one_record_and_have_norm_one_at_most() -> None:
     found = model.transform(far)
     assert found.shape == (51, 2)
     assert np.linalg.norm(found, axis=1).max() <= 1.0 + 1e-12
-    np.testing.assert_allclose(model.transform(far[7:8]), found[7:8], rtol=1e-12)
+    for cut in (1, 7, 50):
+        assert np.array_equal(model.transform(far[cut:]), found[cut:])
     # Blocks are whitened apart.
     assert all((row[:2] == 0).all() or row[2] == 0 for row in model.whitening_)
     assert list(model.get_feature_names_out()) == ["privatewhitener0", "privatewhitener1"]
@@ -111,3 +112,19 @@ def test_wrong_settings_are_refused_before_a_record_is_read(wrong: dict[str, Any
 def test_sparse_rows_are_refused() -> None:
     with pytest.raises(SettingError, match="dense"):
         tacit.PrivateWhitener(epsilon=1.0, bounds=BOUNDS).fit(sparse.csr_array(X))
+
+
+@pytest.mark.parametrize("record", [None, "ab", {}, 5.0, [0.1], [0.1] * 4, ["a", 0.2, 0.3]], ids=str)
+def test_inside_a_ledger_no_first_record_of_a_list_raises(record: Any) -> None:
+    """The fault: scikit-learn took the number of features from the first record."""
+    rows = X[:500].tolist()
+    rows[0] = record
+    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=1e-4)):
+        found = tacit.PrivateWhitener(epsilon=2.0, delta=1e-6, bounds=BOUNDS).fit_transform(rows)
+    assert np.isnan(found[0]).all()
+    assert np.isfinite(found[1:]).all()
+
+
+def test_where_n_is_private_no_records_are_whitened_like_some() -> None:
+    model = tacit.PrivateWhitener(epsilon=1.0, bounds=BOUNDS, relation="add-remove", n_at_least=1000)
+    assert model.fit_transform(np.empty((0, 3))).shape == (0, 3)

@@ -96,18 +96,6 @@ def test_most_true_slopes_of_a_wide_table_are_found() -> None:
     assert len(fitted.certificate_.document["events"]) == 1
 
 
-def test_a_wide_design_needs_no_square_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacit.design.design import LARGEST_DENSE, Design, matrix_design
-    from tacit.design.response import Binary
-
-    names = [f"x{j}" for j in range(LARGEST_DENSE + 1)]
-    design = matrix_design(names, Binary("y", (0, 1)), bounds=(0, 4), row_norm=None, intercept=True)
-    theta = np.arange(design.width) / design.width
-    whole = design.to_user() @ theta
-    monkeypatch.setattr(Design, "to_user", None)
-    assert np.allclose(design.user_coefficients(theta), whole, rtol=1e-12)
-    assert np.allclose(design.user_coefficients(np.stack([theta, 2 * theta], 1))[:, 1], 2 * whole, rtol=1e-12)
-
 
 @pytest.mark.parametrize(
     ("wrong", "error"),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from tacit.certificate.holdout_certificate import MOST_RELEASES, HoldoutCertificate
 from tacit.contract.holdout_price import HoldoutPrice, holdout_price
@@ -119,6 +119,10 @@ class ReusableHoldout(AbstractContextManager["ReusableHoldout"]):
         self._opened = False
         self.price: HoldoutPrice | None = None
         self.budget, self.records = self._settings.budget, 0
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies and pickles, which could be opened where no ledger is charged."""
+        raise PlanViolation("A holdout cannot be copied or pickled: make it where it is opened.")
 
     def __enter__(self) -> Self:
         """Read the records and charge all releases."""

@@ -13,11 +13,14 @@ from tacit.rows.admission.contribution_bounding import (
     NOBODY,
     bounded_slots,
     label_forms,
+    number_persons,
     person_numbers,
     put_records,
     record_hashes,
 )
 from tacit.rows.encoding.cells import normal_form
+from tacit.rows.sources.opening import open_source
+from tacit.rows.sources.source import attached_names
 from tacit.rows.storage.tiles import to_tiles
 
 
@@ -170,3 +173,13 @@ def test_records_are_put_into_their_slots() -> None:
     assert tiles[2, :, 3].tolist() == [1.0, 2.0]
     assert tiles[1, :, 3].tolist() == [3.0, 4.0]
     assert tiles.sum() == 10.0
+
+
+def test_records_of_a_table_are_numbered_as_a_fit_groups_them() -> None:
+    spelt = ["7", None, 7.0, "007", "a", float("nan"), [1], "a "]
+    source = open_source(np.zeros((8, 1)), np.zeros(8), attached={"unit": spelt})
+    numbers, persons = number_persons(source, attached_names(source)["unit"])
+    assert numbers.tolist() == [0, NOBODY, 0, 0, 1, NOBODY, NOBODY, 2]
+    assert persons == 3
+    nothing = open_source(np.zeros((0, 1)), np.zeros(0), attached={"unit": []}, fewest=2, counted=False)
+    assert number_persons(nothing, attached_names(nothing)["unit"])[1] == 0
