@@ -96,7 +96,6 @@ def test_most_true_slopes_of_a_wide_table_are_found() -> None:
     assert len(fitted.certificate_.document["events"]) == 1
 
 
-
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
