@@ -15,6 +15,7 @@ from tacit.privacy.relation import Relation
 NAMES = {"auto": "whitened-gradient", "intercept-only": "level", "private-bounds": "whitened-gradient"}
 NAMES |= {"several-classes": "whitened-gradient", "counted-records": "newton", "GaussianMean": "mean"}
 NAMES |= {"Covariance": "covariance", "PrivateWhitener": "covariance", "GaussianNB": "statistical-queries"}
+NAMES |= {"HypothesisClassifier": "hypotheses"}
 
 
 @pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
@@ -35,7 +36,11 @@ def test_a_fit_runs_the_solver_that_it_is_called_after(name: str, mu: float) -> 
         assert 0.999 * mu < stated.mu <= mu * (1 + 1e-12)
     else:
         assert fit.budget in {approximate_budget, pure_budget}
-        assert name.endswith(":pure") == (fit.budget is pure_budget) == (stated.delta == 0)
+        assert (
+            (name.endswith(":pure") or name == "HypothesisClassifier")
+            == (fit.budget is pure_budget)
+            == (stated.delta == 0)
+        )
         assert stated.epsilon <= (fit.budget(mu).epsilon or 0.0)
 
 

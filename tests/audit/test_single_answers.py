@@ -16,12 +16,14 @@ from tacit.audit.single_answers import (
     relations_of,
 )
 from tacit.contract.query import BatchGradientSum, CurvatureAndScore, GradientSum, NoisyMinimum, PerturbedMinimum
+from tacit.contract.selection_query import CandidateChoice, StatisticChoice, VertexChoice
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.record_store import MemoryStore
 
-REACHED = [(query, it) for query in QUERIES if query is not PerturbedMinimum for it in relations_of(query)]
+CHOICES = (CandidateChoice, StatisticChoice, VertexChoice)
+REACHED = [(q, it) for q in QUERIES if q not in {PerturbedMinimum, *CHOICES} for it in relations_of(q)]
 
 
 def test_every_query_that_is_answered_is_attacked() -> None:
@@ -42,6 +44,16 @@ def test_the_two_records_reach_the_sensitivity(query: type, relation: Relation) 
     assert np.mean(scores) == pytest.approx(2.0 * share, abs=0.35)
     assert np.std(scores) == pytest.approx(2.0 * math.sqrt(share), abs=0.3)
     assert np.mean(worlds.draw(0, 400)) == pytest.approx(-2.0 * share, abs=0.35)
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("query", CHOICES)
+def test_losses_of_a_selection_span_its_range(query: type, relation: Relation) -> None:
+    """Seeded, 400 runs a world: the log-likelihood ratios of the drawn indices lie in an interval of length η = 2."""
+    worlds = QUERIES[query].worlds(relation, 2.0, 1)
+    assert (worlds.claim.mu, worlds.claim.pure_epsilon) == (None, 2)
+    scores = np.concatenate([worlds.draw(0, 400), worlds.draw(1, 400)])
+    assert np.ptp(scores) == pytest.approx(2.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("relation", relations_of(PerturbedMinimum))

@@ -126,11 +126,11 @@ def test_a_hinge_beyond_the_grid_is_refused() -> None:
 
 @pytest.mark.parametrize("choose", [exponential_choice, permute_and_flip])
 def test_a_selection_of_100000_candidates_is_fast(choose: Any) -> None:
-    """The best of five takes less than 0.2 s."""
+    """The best of five takes less than 0.2 s of a processor."""
     scores = np.random.default_rng(1).integers(0, 2**40, 100_000)
     taken = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         choose(scores, Fraction(1, 2**30), SystemEntropy())
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     assert min(taken) < 0.2

@@ -26,6 +26,8 @@ from tacit.rows.storage.tiles import Floats, dense_tiles, tile_parts
 
 TILES_AT_ONCE = 16
 """1,024 records, so that their margins at all proposals stay in the cache."""
+ROUNDING = 1e-12
+"""By which a computed height may rise, relatively: without it a last step could seem to gain nothing."""
 SHORTEST = 2.0**-30
 """Part of a Newton step that is tried last."""
 
@@ -124,7 +126,7 @@ def find_mode(energy: Energy) -> tuple[Floats, float, tuple[Floats, Floats]]:
         step, length = vectors @ (turned / values), 1.0
         while length > SHORTEST:
             lower = float(energy.heights((theta - length * step)[np.newaxis])[0])
-            if lower <= height - length / 4 * tilt**2:
+            if lower <= height - length / 4 * tilt**2 + ROUNDING * abs(height):
                 break
             length /= 2
         theta, height = theta - length * step, lower
