@@ -34,7 +34,7 @@ def error(n: int, power: float, *, jackknife: bool, runs: int = RUNS) -> tuple[f
         sums = rng.gamma(rows / BLOCKS.groups, size=(BLOCKS.groups, blocks))
 
         def estimate(mask: np.ndarray, sums: np.ndarray = sums) -> np.ndarray:
-            return np.clip(mask.sum() * rows / BLOCKS.groups / sums[mask].sum(axis=0), 0.0, 1e6)
+            return np.asarray(np.clip(mask.sum() * rows / BLOCKS.groups / sums[mask].sum(axis=0), 0.0, 1e6))
 
         found = np.clip(jackknifed(estimate, BLOCKS.groups, groups), 0.0, WIDTH)
         released[number] = found.mean() + rng.normal() * WIDTH / (blocks * MU)
