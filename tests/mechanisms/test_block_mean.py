@@ -1,5 +1,6 @@
 """Clipped means: the integer bound holds whatever a block returns."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -11,11 +12,13 @@ from scipy import stats
 from tacit.contract.block_query import BlockMean, LeastSquares
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price, price_for, squared_sensitivity
-from tacit.mechanisms.block_mean import answer_block_mean, integer_results, whole_box
+from tacit.mechanisms.block_mean import answer_block_mean, integer_results
 from tacit.noise.entropy import SeededEntropy
 from tacit.privacy.relation import Relation
 
-QUERY = BlockMean(LeastSquares(3), 5, np.array([0.0, 1.0, -2.0]), np.array([1.0, 2.0, 0.5]), whole_box(3))
+QUERY = BlockMean(
+    LeastSquares(3), 5, np.array([0.0, 1.0, -2.0]), np.array([1.0, 2.0, 0.5]), math.nextafter(math.sqrt(3), math.inf)
+)
 cells = st.floats(allow_nan=False, width=64) | st.sampled_from([0.0, 1e100, -1e100])
 
 

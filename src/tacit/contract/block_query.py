@@ -72,7 +72,7 @@ class BlackBox:
 
     It is called with the rows X and the responses y of a block, on the user's scale, and returns `size` numbers. One
     that raises, returns anything else, or takes longer than `seconds` of processor time gives the `default`. `scales`
-    take stored columns to the user's, `centres` are added. `codes` says whether responses are numbers of classes.
+    take stored columns and the response, whose classes are numbers, to the user's, and `centres` are added.
     """
 
     program: bytes

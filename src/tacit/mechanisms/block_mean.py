@@ -5,8 +5,6 @@ Proof: proofs/mechanisms/block_mean.md.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,8 +46,3 @@ def answer_block_mean(query: BlockMean, price: Price, results: Floats, entropy: 
     """
     total = integer_results(query, price.bound, results).sum(axis=0)
     return noised_sum(total, price.bound / query.radius * query.blocks, price, entropy)
-
-
-def whole_box(size: int) -> float:
-    """The radius of a ball that holds the box [-1, 1]^size."""
-    return math.nextafter(math.sqrt(size), math.inf)
