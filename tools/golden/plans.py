@@ -227,7 +227,7 @@ def _selections() -> Iterator[tuple[str, str, int, int, Settings]]:
             ):
                 given = {"budget": budget, "solver": "exponential", "inference": False}
                 yield f"{model} n={n} d={d} {epsilon:g} {delta:g} exponential", model, n, d, given
-            for n, d in ((300, 5), (2000, 20_000), (50_000, 30), (10**6, 100)):
+            for n, d in ((300, 5), (2000, 600), (50_000, 30), (10**6, 100)):
                 given = {"budget": budget, "solver": "frank-wolfe", "inference": False, "constraint": L1Ball(2.0)}
                 yield f"{model} n={n} d={d} {epsilon:g} {delta:g} frank-wolfe", model, n, d, given
     for model in ("logistic", "linear"):
