@@ -20,7 +20,7 @@ import tacit
 from benchmarks.accuracy.catalogue import CATALOGUE
 from benchmarks.record import RESULTS, Figure, write
 from tacit.planning.assumptions import Assumptions
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA
 from tacit.planning.forecast import FitForecast
 from tacit.planning.surrogate import Surrogate
 from tacit.report.forecast import plot_study

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import tacit
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 
 SOURCES = Path(tacit.__file__).parent
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tacit.design.feature_map import RandomFourier as RandomFourier
     from tacit.estimators.classifiers import LinearSVC as LinearSVC
     from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
-    from tacit.estimators.comparison import compare as compare
+    from tacit.estimators.solver_comparison import compare as compare
     from tacit.estimators.covariance import Covariance as Covariance
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tacit.estimators.reusable_holdout import ReusableHoldout as ReusableHoldout
     from tacit.estimators.scattering import ScatteringTransform as ScatteringTransform
     from tacit.estimators.search import PrivateSearchCV as PrivateSearchCV
-    from tacit.estimators.selection import select as select
+    from tacit.estimators.largest_mean import select as select
     from tacit.estimators.simple_regression import simple_regression as simple_regression
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
     from tacit.report.coefficients import plot_region as plot_region
-    from tacit.report.comparison import plot_comparison as plot_comparison
+    from tacit.report.solver_comparison import plot_comparison as plot_comparison
     from tacit.report.forecast import plot_study as plot_study
     from tacit.schema.schema import Schema as Schema
 

@@ -14,7 +14,7 @@ from tacit.contract import sensitivity
 from tacit.contract.query import Answer, BatchGradientSum, QueryKind
 from tacit.mechanisms import batch_gradient, counts, gaussian_sum, gradient, laplace_sum
 from tacit.mechanisms.query_responder import MECHANISMS, Responder
-from tacit.noise.batches import PoissonBatch
+from tacit.noise.record_sampling import PoissonBatch
 from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.rows.admission import contribution_bounding

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tacit.cli.app import run
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_csv, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_csv, clinic_table
 
 
 @dataclass(frozen=True)

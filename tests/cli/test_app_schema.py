@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tacit.planning.clinic import clinic_table
+from tacit.planning.demo_table import clinic_table
 
 Command = Callable[..., Any]
 

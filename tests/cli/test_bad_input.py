@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_csv, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_csv, clinic_table
 
 Command = Callable[..., Any]
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import tacit
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 Command = Callable[..., Any]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.contract.minimum_accuracy import minimum_accuracy, minimum_step
+from tacit.contract.accuracy_of_minimum import minimum_accuracy, minimum_step
 from tacit.contract.query import NoisyMinimum, QueryKind
 from tacit.contract.sensitivity import GammaPrice, Price, event_of, events_of
 from tacit.errors import SettingError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tacit.contract.minimum_accuracy import pure_cover_scale
+from tacit.contract.accuracy_of_minimum import pure_cover_scale
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import PurePrice, event_of, events_of, pure_rate
 from tacit.errors import SettingError

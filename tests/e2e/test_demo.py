@@ -13,7 +13,7 @@ import pytest
 
 import tacit
 from tacit.cli.app import run
-from tacit.planning.clinic import CLINIC_TRUTH
+from tacit.planning.demo_table import CLINIC_TRUTH
 
 SOURCE = Path(__file__).parents[2] / "src"
 LONGEST = 120.0

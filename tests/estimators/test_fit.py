@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import CertificateError, FileError, SchemaError
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_TRUTH, clinic_margins, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_TRUTH, clinic_margins, clinic_table
 
 
 @pytest.fixture(scope="module")

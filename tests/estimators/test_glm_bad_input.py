@@ -19,7 +19,7 @@ from tacit.errors import (
     SchemaError,
     SettingError,
 )
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 CANARY = "7654.321"
 ROW, N = 617, 800

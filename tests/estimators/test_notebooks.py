@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 import tacit
 from tacit import accounting, privacy
 from tacit.errors import UnavailableError
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 
 LONGEST = 2500  # Characters of a text that a cell shows.
 

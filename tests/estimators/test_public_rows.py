@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression as Rival
 import tacit
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 
 RNG = np.random.default_rng(9)
 X = RNG.uniform(-1, 3, (4000, 2))

@@ -22,7 +22,7 @@ from tacit.errors import (
     SchemaError,
     SettingError,
 )
-from tacit.planning.clinic import CLINIC_SCHEMA
+from tacit.planning.demo_table import CLINIC_SCHEMA
 
 N = 400
 RNG = np.random.default_rng(0)

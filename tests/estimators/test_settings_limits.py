@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit import LogisticRegression
 from tacit.errors import BudgetError, DataError, InputError, SettingError
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 GOOD: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 10)}
 RNG = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import pytest
 
 import tacit
 from tacit.errors import SettingError
-from tacit.planning.clinic import CLINIC_SCHEMA
+from tacit.planning.demo_table import CLINIC_SCHEMA
 
 SCHEMA = tacit.Schema.parse(CLINIC_SCHEMA)
 

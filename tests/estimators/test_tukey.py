@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit import TukeyRegressor
-from tacit.errors import SettingError
+from tacit import Budget, Ledger, TukeyRegressor
+from tacit.errors import LedgerError, SettingError
 from tacit.estimators.tukey import UnstableFit
 
 RNG = np.random.default_rng(0)
@@ -39,6 +39,23 @@ def test_a_failed_test_is_charged_and_told() -> None:
     assert not model.stable_
     assert not model.coef_.any()
     assert model.plan_.guarantee().epsilon > 0.49
+
+
+def test_no_ledger_takes_a_test_that_may_fail() -> None:
+    with Ledger(budget=Budget(epsilon=9.0, delta=1e-5)) as ledger:
+        with pytest.raises(LedgerError, match=r"Nothing was spent\. Fit outside of it"):
+            TukeyRegressor(epsilon=4.0, delta=1e-6).fit(X, Y)
+        assert ledger.charges() == ()
+
+
+def test_invalid_and_few_records_refuse_nothing() -> None:
+    """Where n is private, five records are fitted like any other table; the test fails, and that is told."""
+    wild = X.copy()
+    wild[3, 0] = np.nan
+    assert TukeyRegressor(epsilon=8.0, delta=1e-6, invalid_rows="zero", random_state=1).fit(wild, Y).stable_
+    few = TukeyRegressor(epsilon=4.0, delta=1e-6, relation="add-remove", n_at_least=4000, random_state=1)
+    with pytest.warns(UnstableFit):
+        few.fit(X[:5], Y[:5])
 
 
 def test_what_it_cannot_do_is_refused() -> None:

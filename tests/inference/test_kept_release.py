@@ -5,7 +5,7 @@ import pandas as pd
 import tacit
 from tacit.design.response import FAMILIES
 from tacit.inference.kept_release import CODES, KeptRelease
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 
 def test_it_has_the_facts_of_its_plan() -> None:

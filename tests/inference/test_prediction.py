@@ -11,7 +11,7 @@ import statsmodels.api as sm
 import tacit
 from tacit.errors import SettingError
 from tacit.inference.results import Results
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 
 
 def test_they_are_those_of_statsmodels(twins: Any) -> None:

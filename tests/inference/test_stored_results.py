@@ -12,7 +12,7 @@ import pytest
 import tacit
 from tacit.errors import SettingError, UnavailableError
 from tacit.estimators.fit import Fit
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 
 FORMER = Path(__file__).parents[1] / "fixtures" / "0.1.0"
 

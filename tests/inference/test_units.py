@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit.errors import SettingError
 from tacit.inference.units import checked_units, parsed_units
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 
 def test_a_number_or_a_pair_are_units() -> None:

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.minimum_accuracy import Accuracy
+from tacit.contract.accuracy_of_minimum import Accuracy
 from tacit.contract.query import PerturbedMinimum
 from tacit.contract.sensitivity import MinimumPrice, Price, ridge_of
 from tacit.mechanisms.certified_minimum import Objective

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from tacit.contract.minimum_accuracy import FARTHEST, Accuracy
+from tacit.contract.accuracy_of_minimum import FARTHEST, Accuracy
 from tacit.contract.query import PerturbedMinimum
 from tacit.contract.sensitivity import MinimumPrice, Price, SoftmaxPrice, TwoSignedPrice, ridge_of
 from tacit.errors import SettingError

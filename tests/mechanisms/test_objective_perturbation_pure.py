@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.contract.minimum_accuracy import PURE_DRIFT, Accuracy, pure_cover_scale
+from tacit.contract.accuracy_of_minimum import PURE_DRIFT, Accuracy, pure_cover_scale
 from tacit.contract.query import PerturbedMinimum
 from tacit.contract.sensitivity import PurePrice, ridge_of
 from tacit.errors import SettingError

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from tacit.contract.minimum_accuracy import minimum_accuracy, minimum_step
+from tacit.contract.accuracy_of_minimum import minimum_accuracy, minimum_step
 from tacit.contract.query import NoisyMinimum
 from tacit.contract.sensitivity import GammaPrice, Price
 from tacit.errors import SettingError

@@ -5,7 +5,7 @@ import numpy as np
 import tacit
 from tacit import Assumptions, LinearRegression, LogisticRegression
 from tacit.formula.formula import design_from_formula
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA
 from tacit.planning.surrogate import Surrogate
 
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.image import imread
 
 from tacit.errors import FileError, SettingError
-from tacit.planning.clinic import CLINIC_TRUTH, CLINIC_UNITS
+from tacit.planning.demo_table import CLINIC_TRUTH, CLINIC_UNITS
 from tacit.report.coefficients import comparison_picture
 
 

@@ -13,7 +13,7 @@ import pytest
 import tacit
 from tacit.errors import SettingError
 from tacit.inference.estimates import Line
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_UNITS, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_UNITS, clinic_table
 from tacit.report.coefficients import plot
 from tacit.report.figure import BLUE as PRIVATE
 from tacit.report.figure import ORANGE as SAMPLED

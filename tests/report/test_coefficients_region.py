@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.errors import SettingError
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_table
 from tacit.report.coefficients import plot_region
 from tacit.report.figure import BLUE, GREY
 

@@ -16,7 +16,7 @@ from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.estimators.settings import check_settings
 from tacit.formula.formula import design_from_formula
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.relation import Relation
 from tacit.report import statements

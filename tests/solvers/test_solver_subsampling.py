@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tacit.contract.bounded_parameters import PART
+from tacit.contract.checked_query import PART
 from tacit.contract.plan import Penalty
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Continuous

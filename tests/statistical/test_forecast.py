@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_loss, clinic_table
+from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_loss, clinic_table
 
 N = 5000
 PLAIN = {"solver": "gradient", "max_passes": 30}

@@ -27,7 +27,7 @@ from tacit.audit.selection_laws import Choice, ChoiceLaw, PosteriorLaw, exact_sc
 from tacit.audit.shift import AnswerLaw, Shift
 from tacit.contract.block_price import ChoicePrice
 from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockMedian
-from tacit.contract.minimum_accuracy import Accuracy
+from tacit.contract.accuracy_of_minimum import Accuracy
 from tacit.contract.query import KIND_OF, Answer, NoisyMinimum, PerturbedMinimum, Query, QueryKind
 from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.selection_query import PosteriorDraw

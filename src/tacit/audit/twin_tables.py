@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.audit.answer_laws import AuditedTable, Minima, law_of
 from tacit.audit.shift import Shift
-from tacit.contract.bounded_parameters import PART
+from tacit.contract.checked_query import PART
 from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Gate, Query
 from tacit.design.design import Design

@@ -36,10 +36,10 @@ def compare(
     whole = budget.budget()
     require_writable([plot], [data, schema], force=force)
     from tacit.errors import SettingError
-    from tacit.estimators.comparison import NOT_PUBLIC
-    from tacit.estimators.comparison import compare as run
+    from tacit.estimators.solver_comparison import NOT_PUBLIC
+    from tacit.estimators.solver_comparison import compare as run
     from tacit.estimators.public_rows import PublicRows
-    from tacit.report.comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
+    from tacit.report.solver_comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
     from tacit.report.figure import picture_file
 
     if not public:

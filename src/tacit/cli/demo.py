@@ -15,7 +15,7 @@ from tacit.errors import FileError
 from tacit.files import write_text
 
 if TYPE_CHECKING:
-    from tacit.planning.clinic import Columns
+    from tacit.planning.demo_table import Columns
 
 FILES = {
     "clinic.csv": "the invented table",
@@ -100,7 +100,7 @@ def demo(
 
 def _prepare(folder: Path, screen: Screen) -> Columns:
     """Write the synthetic table and its schema, over an earlier demo and nobody else's files."""
-    from tacit.planning.clinic import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
+    from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_csv, clinic_table
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

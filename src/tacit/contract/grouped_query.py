@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.bounded_parameters import BoundedParameters
+from tacit.contract.checked_query import CheckedQuery
 from tacit.contract.channel_map import ChannelMap
 
 
@@ -19,7 +19,7 @@ class GroupSum:
 
 
 @dataclass(frozen=True)
-class ChannelMoments(BoundedParameters):
+class ChannelMoments(CheckedQuery):
     """Sum over records of (x - mean)(x - mean)', pooled over positions, for one group of channels.
 
     Of each record's matrix the diagonal blocks between `ends` are kept, together shrunk to Frobenius norm `clip`.
@@ -32,7 +32,7 @@ class ChannelMoments(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class MappedGradient(BoundedParameters):
+class MappedGradient(CheckedQuery):
     """Sum over records of z (p - e_y)' of a softmax model, z the row that `channel_map` makes, of norm at most 1.
 
     Every term is shrunk to norm `clip`. theta is (width, class), rounded to a public lattice before it is used.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.contract import selection_query as selecting
 from tacit.contract.block_query import AnyBlockQuery, BlockDepth, BlockMean, BlockMedian, VoteChecks, VoteCounts
-from tacit.contract.bounded_parameters import BoundedParameters
+from tacit.contract.checked_query import CheckedQuery
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.contract.score_query import ScoreHistogram
@@ -58,7 +58,7 @@ class QueryKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class GradientSum(BoundedParameters):
+class GradientSum(CheckedQuery):
     """Sum over records of loss'(z·theta, y) z, each term clipped to norm `clip`.
 
     z = matrix' u, where u is the prepared row and `matrix` the working coordinates (None: z = u). For several classes
@@ -93,7 +93,7 @@ class BatchGradientSum(GradientSum):
 
 
 @dataclass(frozen=True)
-class SecondMoments(BoundedParameters):
+class SecondMoments(CheckedQuery):
     """Sum over records of w z z', z shrunk to norm `row_bound`.
 
     w = 1, or at `theta` the loss's curvature over its upper bound, or the squared slope over its
@@ -167,7 +167,7 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True)
-class ResidualSize(BoundedParameters):
+class ResidualSize(CheckedQuery):
     """Sum over records of a measure of the residual y - p: how far predictions are off.
 
     The prediction p is z·theta clipped into the public [lowest, highest], or the exponential of
@@ -186,7 +186,7 @@ class ResidualSize(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class CurvatureAndScore(BoundedParameters):
+class CurvatureAndScore(CheckedQuery):
     """Two second moments at once: sums over records of w h z z' and of w² a² z z'.
 
     w = min(1, (row_bound / ‖z‖)²) is the weight of a downweighted row; h and a are the curvature and the slope at
@@ -219,7 +219,7 @@ class CurvatureAndScore(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class GradientNorm(BoundedParameters):
+class GradientNorm(CheckedQuery):
     """Sum over records of a measure of the norm g = w|a|‖z‖ of a downweighted gradient.
 
     w = min(1, (row_bound / ‖z‖)²), a the slope at `theta`. The measure is one of `Measure`'s, with
@@ -244,7 +244,7 @@ class GradientNorm(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class PerturbedMinimum(BoundedParameters):
+class PerturbedMinimum(CheckedQuery):
     """The minimiser of Σ w loss(z·theta, y) + (l2 / 2)‖theta‖² + b·theta, b Gaussian.
 
     w = min(1, (clip / ‖z‖)²) bounds a record's gradient by clip·lipschitz and its curvature by clip²·smoothness.
@@ -266,7 +266,7 @@ class PerturbedMinimum(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class NoisyMinimum(BoundedParameters):
+class NoisyMinimum(CheckedQuery):
     """The minimiser of Σ w loss(z·theta, y) + (ridge / 2)‖theta‖², with noise on it.
 
     w = min(1, (clip / ‖z‖)²) bounds a record's gradient by clip·lipschitz. Every coordinate is penalised, so a record
@@ -288,7 +288,7 @@ class NoisyMinimum(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class DampedDirection(BoundedParameters):
+class DampedDirection(CheckedQuery):
     """(Σ w h z z' + damping·I)⁻¹ gradient, h the curvature at `theta`: a Newton direction.
 
     w = min(1, (row_bound / ‖z‖)²). `gradient` was released before, and the noise grows with it.
@@ -303,7 +303,7 @@ class DampedDirection(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class CurvatureTrace(BoundedParameters):
+class CurvatureTrace(CheckedQuery):
     """The trace of Σ w h z z', h the curvature at `theta` and w = min(1, (row_bound / ‖z‖)²)."""
 
     theta: NDArray[np.float64]

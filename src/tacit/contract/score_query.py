@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.bounded_parameters import BoundedParameters
+from tacit.contract.checked_query import CheckedQuery
 from tacit.errors import SettingError
 
 
 @dataclass(frozen=True)
-class ScoreHistogram(BoundedParameters):
+class ScoreHistogram(CheckedQuery):
     """How many records of each label have z·theta in each interval of public `edges`; the last feature must be 1.
 
     Label 1 is a response above 1/2. The answer is (label, interval); an interval holds its upper end. A record adds to

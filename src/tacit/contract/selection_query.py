@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.bounded_parameters import LARGEST, BoundedParameters
+from tacit.contract.checked_query import LARGEST, CheckedQuery
 from tacit.design.expression import Statistic
 from tacit.errors import SettingError
 from tacit.losses import classification
@@ -34,7 +34,7 @@ class SelectionLaw(StrEnum):
 
 
 @dataclass(frozen=True)
-class VertexChoice(BoundedParameters):
+class VertexChoice(CheckedQuery):
     """The vertex of a region on which the linear form Σ loss'(z·theta, y) z is small: a step of Frank and Wolfe.
 
     The region is the convex hull of ±radii[j] e_j over the slopes, times [-radii[-1], radii[-1]] for the constant,
@@ -58,7 +58,7 @@ class VertexChoice(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class CandidateChoice(BoundedParameters):
+class CandidateChoice(CheckedQuery):
     """The candidate whose sum of losses is small, each loss clipped to [0, `cap`]; the answer is its index.
 
     `candidates` is (candidate, width). With `zero_one` the loss is whether margin and label differ in sign.
@@ -96,7 +96,7 @@ class StatisticChoice:
 
 
 @dataclass(frozen=True)
-class PosteriorDraw(BoundedParameters):
+class PosteriorDraw(CheckedQuery):
     """A draw with density ∝ exp(-k Σ loss(z·theta, y) - (ridge / 2)‖theta‖²), rows z shortened to norm `clip`.
 
     The factor k follows from the price. `radius` is where the envelope that encloses the density turns from quadratic
@@ -119,7 +119,7 @@ class PosteriorDraw(BoundedParameters):
 
 
 @dataclass(frozen=True)
-class LossDifference(BoundedParameters):
+class LossDifference(CheckedQuery):
     """Sum over records of (loss at theta + h·direction - loss at theta - h·direction) / (2h), each clipped to ±`clip`.
 
     `step` is h.

@@ -24,7 +24,7 @@ from tacit.design.expression import exact_column
 from tacit.design.factor import Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Response
 from tacit.engine.ledger_use import Refusals
-from tacit.engine.rehearsal import rehearse
+from tacit.engine.black_box_rehearsal import rehearse
 from tacit.engine.table import Table
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.estimators.base import Model

@@ -43,7 +43,7 @@ def plan(
 
     Examples
     --------
-    >>> from tacit.planning.clinic import CLINIC_SCHEMA
+    >>> from tacit.planning.demo_table import CLINIC_SCHEMA
     >>> study = plan("readmit ~ age + C(ward)", Schema.parse(CLINIC_SCHEMA), n=20_000, epsilon=1.0)
     >>> study.plan.guarantee().epsilon <= 1.0
     True

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.contract.minimum_accuracy import GRADIENT_BOUND, Accuracy
+from tacit.contract.accuracy_of_minimum import GRADIENT_BOUND, Accuracy
 from tacit.contract.query import CurvatureAndScore, SecondMoments, Weights
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.dispatch import shape_of

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.minimum_accuracy import FARTHEST, Accuracy, pure_cover_scale
+from tacit.contract.accuracy_of_minimum import FARTHEST, Accuracy, pure_cover_scale
 from tacit.contract.query import Answer, PerturbedMinimum
 from tacit.contract.sensitivity import PerturbedPrice, PurePrice, is_price_of, ridge_of
 from tacit.errors import SettingError

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.minimum_accuracy import minimum_accuracy, minimum_step
+from tacit.contract.accuracy_of_minimum import minimum_accuracy, minimum_step
 from tacit.contract.query import Answer, NoisyMinimum
 from tacit.contract.sensitivity import GammaPrice, Price
 from tacit.errors import SettingError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.noise.batches import uniform_numbers
+from tacit.noise.record_sampling import uniform_numbers
 from tacit.noise.entropy import Entropy
 
 Integers = NDArray[np.int64]

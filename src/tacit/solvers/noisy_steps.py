@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.contract.bounded_parameters import LARGEST
+from tacit.contract.checked_query import LARGEST
 from tacit.contract.plan import Plan
 from tacit.contract.query import Gate, GradientSum
 from tacit.losses.loss import Loss

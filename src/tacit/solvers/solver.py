@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from tacit.contract.batches import Sampling
-from tacit.contract.bounded_parameters import PART
+from tacit.contract.checked_query import PART
 from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import price_for

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Never
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.contract.bounded_parameters import PART
+from tacit.contract.checked_query import PART
 from tacit.errors import FileError, SettingError
 from tacit.kernel_compilation import compiled
 from tacit.rows.storage import store as base

@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tacit.estimators.comparison import Comparison
+from tacit.estimators.solver_comparison import Comparison
 from tacit.report.figure import BLUE, INK, drawn, term_figure
 from tacit.text_table import Table
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.planning.moment_rows import factors_of, rows_with_moments
+from tacit.planning.simulated_rows import factors_of, rows_with_moments
 
 GENERATOR = np.random.default_rng(0)
 LATENT = GENERATOR.standard_normal(20_000)

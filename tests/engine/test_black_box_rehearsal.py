@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit.contract.block_query import BlackBox
-from tacit.engine import rehearsal
-from tacit.engine.rehearsal import rehearse
+from tacit.engine import black_box_rehearsal as rehearsal
+from tacit.engine.black_box_rehearsal import rehearse
 from tacit.errors import SettingError
 
 X, Y = np.zeros((4, 2)), np.arange(4.0)

@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit.contract.path import Path
 from tacit.errors import SettingError
-from tacit.report.path import COLOURS, plot_path
+from tacit.report.descent_path import COLOURS, plot_path
 
 
 def path(columns: int = 8, steps: int = 30, mu: float = 1.0) -> Path:

@@ -1,7 +1,7 @@
 """Secret batches of records: which records a step reads, drawn afresh for every step.
 
 A batch names running numbers 0, …, n - 1 of the records, and depends on nothing else: not on their content, their
-number of columns, or the blocks they are read in. Proof: proofs/noise/batches.md.
+number of columns, or the blocks they are read in. Proof: proofs/noise/record_sampling.md.
 """
 
 from __future__ import annotations

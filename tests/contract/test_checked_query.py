@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.contract.bounded_parameters import LARGEST, PART
+from tacit.contract.checked_query import LARGEST, PART
 from tacit.contract.query import CurvatureTrace, GradientNorm, GradientSum
 from tacit.errors import SettingError
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tacit.errors import SettingError
-from tacit.noise.batches import (
+from tacit.noise.record_sampling import (
     RATE_BITS,
     Integers,
     ListedBatch,

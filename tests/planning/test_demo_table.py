@@ -6,7 +6,7 @@ import numpy as np
 import statsmodels.api as sm
 
 from tacit.formula.formula import design_from_formula
-from tacit.planning.clinic import (
+from tacit.planning.demo_table import (
     CLINIC_FORMULA,
     CLINIC_SCHEMA,
     CLINIC_TRUTH,

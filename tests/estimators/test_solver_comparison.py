@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit import Budget, Ledger
 from tacit.errors import LedgerError, SettingError, TacitError
-from tacit.planning.clinic import CLINIC_SCHEMA, clinic_table
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 from tacit.solvers.choice import PURE_SOLVERS, SOLVERS
 
 TABLE = pa.table(dict(clinic_table(2000)))

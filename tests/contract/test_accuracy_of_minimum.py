@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.contract.minimum_accuracy import ACCEPTED, FARTHEST, Accuracy
+from tacit.contract.accuracy_of_minimum import ACCEPTED, FARTHEST, Accuracy
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import MinimumPrice, Price, event_of, events_of, ridge_of
 from tacit.errors import SettingError

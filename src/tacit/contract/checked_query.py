@@ -18,7 +18,7 @@ _CLIPS = frozenset({"clip", "row_bound", "cap", "damping", "ridge"})
 _FINITE = frozenset({"theta", "matrix", "gradient", "lowest", "highest", "start", "mean"})
 
 
-class BoundedParameters:
+class CheckedQuery:
     """Refuses parameters that could make a margin overflow: the clips, and what is in `_FINITE`."""
 
     asks_for_slopes: ClassVar[bool] = False

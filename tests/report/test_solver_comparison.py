@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tacit.estimators.comparison import Comparison, SolverResult
-from tacit.report.comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
+from tacit.estimators.solver_comparison import Comparison, SolverResult
+from tacit.report.solver_comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
 
 FOUND = Comparison(
     (
