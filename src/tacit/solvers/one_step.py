@@ -158,7 +158,7 @@ class OneStep:
 
 
 def hardly_varies(plan: Plan, coordinates: Coordinates) -> bool:
-    """Whether a column's released deviation is a tiny part of its declared range.
+    """Whether the released deviation of a column, other than an indicator, is a tiny part of its declared range.
 
     With whitening S, z = S'u, the second moments of the prepared row u are (S S')⁻¹. Rows may then lie hundreds of
     deviations out, where weights hide them.
@@ -168,7 +168,8 @@ def hardly_varies(plan: Plan, coordinates: Coordinates) -> bool:
     root = np.linalg.pinv(coordinates.matrix)
     moments = root.T @ root
     variance = np.diagonal(moments) - np.square(moments[-1]) / max(float(moments[-1, -1]), np.finfo(float).tiny)
-    return bool((variance[:-1] < ONE_STEP.narrow**-2).any())
+    places = [place for place in standardised_columns(plan.design) if place < plan.design.width - 1]
+    return bool((variance[places] < ONE_STEP.narrow**-2).any())
 
 
 ROUNDED = 1e-6
