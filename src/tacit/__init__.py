@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from tacit.design.feature_map import RandomFourier as RandomFourier
     from tacit.estimators.classifiers import LinearSVC as LinearSVC
     from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
-    from tacit.estimators.solver_comparison import compare as compare
     from tacit.estimators.covariance import Covariance as Covariance
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
     from tacit.estimators.hypotheses import HypothesisClassifier as HypothesisClassifier
     from tacit.estimators.images import ImageClassifier as ImageClassifier
+    from tacit.estimators.largest_mean import select as select
     from tacit.estimators.naive_bayes import GaussianNB as GaussianNB
     from tacit.estimators.own_loss import MarginClassifier as MarginClassifier
     from tacit.estimators.own_loss import MarginRegressor as MarginRegressor
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from tacit.estimators.reusable_holdout import ReusableHoldout as ReusableHoldout
     from tacit.estimators.scattering import ScatteringTransform as ScatteringTransform
     from tacit.estimators.search import PrivateSearchCV as PrivateSearchCV
-    from tacit.estimators.largest_mean import select as select
     from tacit.estimators.simple_regression import simple_regression as simple_regression
+    from tacit.estimators.solver_comparison import compare as compare
     from tacit.estimators.statistics_gate import Mean as Mean
     from tacit.estimators.statistics_gate import statistics as statistics
     from tacit.estimators.study import plan as plan
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
     from tacit.report.coefficients import plot_region as plot_region
-    from tacit.report.solver_comparison import plot_comparison as plot_comparison
     from tacit.report.forecast import plot_study as plot_study
+    from tacit.report.solver_comparison import plot_comparison as plot_comparison
     from tacit.schema.schema import Schema as Schema
 
 __version__ = "0.1.0"

@@ -16,8 +16,8 @@ from tacit.engine import search as search_engine
 from tacit.errors import DataError
 from tacit.estimators import fit as formula_fits
 from tacit.mechanisms import batch_gradient, means, moments, search_draws
-from tacit.noise.record_sampling import ListedBatch
 from tacit.noise.gaussian import rounded_gaussian
+from tacit.noise.record_sampling import ListedBatch
 from tacit.rows.admission import contribution_bounding
 from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.sources.arrays import SparseSource

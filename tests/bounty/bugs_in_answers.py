@@ -14,9 +14,9 @@ from tacit.contract import sensitivity
 from tacit.contract.query import Answer, BatchGradientSum, QueryKind
 from tacit.mechanisms import batch_gradient, counts, gaussian_sum, gradient, laplace_sum
 from tacit.mechanisms.query_responder import MECHANISMS, Responder
-from tacit.noise.record_sampling import PoissonBatch
 from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.noise.gaussian import rounded_gaussian
+from tacit.noise.record_sampling import PoissonBatch
 from tacit.rows.admission import contribution_bounding
 from tacit.rows.admission.clip_and_scale import Preparer
 from tests.bounty.bug import Bug

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tacit.contract.block_query import AnyBlockQuery
-from tacit.contract.checked_query import LARGEST, PART
 from tacit.contract.channel_map import ChannelMap, GroupMap
+from tacit.contract.checked_query import LARGEST, PART
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
 from tacit.contract.query import (
     KIND_OF,

@@ -15,7 +15,14 @@ import statsmodels.formula.api as smf
 
 import tacit
 from tacit.contract.plan import Plan
-from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_TRUTH, CLINIC_UNITS, clinic_csv, clinic_table
+from tacit.planning.demo_table import (
+    CLINIC_FORMULA,
+    CLINIC_SCHEMA,
+    CLINIC_TRUTH,
+    CLINIC_UNITS,
+    clinic_csv,
+    clinic_table,
+)
 from tacit.solvers.newton import Newton
 
 SCHEMA = tacit.Schema.parse(CLINIC_SCHEMA)

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from tacit.errors import SettingError
+from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.noise.record_sampling import (
     RATE_BITS,
     Integers,
@@ -19,7 +20,6 @@ from tacit.noise.record_sampling import (
     subset_batch,
     uniform_numbers,
 )
-from tacit.noise.entropy import SeededEntropy, SystemEntropy
 
 FALSE_ALARM = 1e-7
 ONE = 1 << RATE_BITS

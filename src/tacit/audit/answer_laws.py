@@ -25,9 +25,9 @@ from tacit.audit.block_laws import KnownDraws, MedianLaw, known_results
 from tacit.audit.bounds import Floats
 from tacit.audit.selection_laws import Choice, ChoiceLaw, PosteriorLaw, exact_scores
 from tacit.audit.shift import AnswerLaw, Shift
+from tacit.contract.accuracy_of_minimum import Accuracy
 from tacit.contract.block_price import ChoicePrice
 from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockMedian
-from tacit.contract.accuracy_of_minimum import Accuracy
 from tacit.contract.query import KIND_OF, Answer, NoisyMinimum, PerturbedMinimum, Query, QueryKind
 from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.selection_query import PosteriorDraw

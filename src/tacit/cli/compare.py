@@ -36,11 +36,11 @@ def compare(
     whole = budget.budget()
     require_writable([plot], [data, schema], force=force)
     from tacit.errors import SettingError
+    from tacit.estimators.public_rows import PublicRows
     from tacit.estimators.solver_comparison import NOT_PUBLIC
     from tacit.estimators.solver_comparison import compare as run
-    from tacit.estimators.public_rows import PublicRows
-    from tacit.report.solver_comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
     from tacit.report.figure import picture_file
+    from tacit.report.solver_comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
 
     if not public:
         raise SettingError(NOT_PUBLIC.replace("Mark them: tacit.public(table)", "If they are, add --public"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.checked_query import CheckedQuery
 from tacit.contract.channel_map import ChannelMap
+from tacit.contract.checked_query import CheckedQuery
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from tacit.design.design import Column, Design, matrix_design
 from tacit.design.expression import exact_column
 from tacit.design.factor import Numeric
 from tacit.design.response import Absent, Binary, Classes, Continuous, Response
-from tacit.engine.ledger_use import Refusals
 from tacit.engine.black_box_rehearsal import rehearse
+from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.estimators.base import Model

@@ -11,8 +11,8 @@ from tacit.errors import SettingError
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.kernels import enforceable
-from tacit.noise.record_sampling import Batch, PoissonBatch, repeated_batch, subset_batch
 from tacit.noise.entropy import Entropy
+from tacit.noise.record_sampling import Batch, PoissonBatch, repeated_batch, subset_batch
 from tacit.rows.storage.batch_store import BatchStore
 from tacit.rows.storage.store import Store
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.mechanisms.query_responder import SEEDED_STREAM
-from tacit.noise.record_sampling import RATE_BITS, PoissonBatch, uniform_numbers
 from tacit.noise.entropy import Entropy, SeededEntropy, SystemEntropy
+from tacit.noise.record_sampling import RATE_BITS, PoissonBatch, uniform_numbers
 from tacit.noise.run_counts import drawn_runs
 from tacit.privacy.event import RunCountLaw
 

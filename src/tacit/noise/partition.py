@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.noise.record_sampling import uniform_numbers
 from tacit.noise.entropy import Entropy
+from tacit.noise.record_sampling import uniform_numbers
 
 Integers = NDArray[np.int64]
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.batches import BatchPrice
 from tacit.contract.accuracy_of_minimum import minimum_accuracy, minimum_step
+from tacit.contract.batches import BatchPrice
 from tacit.contract.plan import Plan
 from tacit.contract.query import (
     KIND_OF,

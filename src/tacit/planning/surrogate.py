@@ -17,8 +17,8 @@ from tacit.design.response import Absent, Binary, Classes, Continuous, Count
 from tacit.engine.prediction import design_rows
 from tacit.errors import SettingError
 from tacit.planning.assumptions import Assumptions
-from tacit.planning.simulated_rows import factors_of, rows_with_moments
 from tacit.planning.row_sums import Matrix, Vector
+from tacit.planning.simulated_rows import factors_of, rows_with_moments
 
 LEAST_ROWS, ROWS_A_COLUMN, MOST_ENTRIES = 2000, 50, 4_000_000
 """Rows simulated: enough that their own curvature is near the population's, and few enough to be quick."""

@@ -20,8 +20,8 @@ from tacit.inference.summary import Summary
 from tacit.inference.units import Units, checked_units
 from tacit.report.audit_pictures import audit_picture
 from tacit.report.axis_cut import kept_range, mark_cuts
-from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
 from tacit.report.descent_path import plot_path
+from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
 from tacit.text_table import Table, columns_of_numbers, one_line, rounded
 
 if TYPE_CHECKING:
