@@ -13,11 +13,15 @@ from tacit.accounting import with_replacement
 from tacit.contract import plan as plans
 from tacit.contract.query import Answer
 from tacit.engine import search as search_engine
+from tacit.engine.ledger_use import charge_events
 from tacit.errors import DataError
 from tacit.estimators import fit as formula_fits
+from tacit.estimators.evaluation import private_scores
 from tacit.mechanisms import batch_gradient, means, moments, search_draws
+from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.noise.gaussian import rounded_gaussian
-from tacit.noise.record_sampling import ListedBatch
+from tacit.noise.record_sampling import ListedBatch, subset_batch
+from tacit.noise.run_counts import drawn_runs
 from tacit.rows.admission import contribution_bounding
 from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.sources.arrays import SparseSource
@@ -58,11 +62,10 @@ def persons_of_a_batch(patch: Patch) -> None:
 def shuffled_epochs(patch: Patch) -> None:
     """Batches of fixed size are cut one after the other from a shuffled table, and are priced as if drawn afresh."""
     left: dict[int, Any] = {}
-    drawn = batch_gradient.subset_batch
 
     def cut(size: int, population: int, entropy: Any) -> ListedBatch:
         if size > population:
-            return drawn(size, population, entropy)
+            return subset_batch(size, population, entropy)
         key = hash((id(entropy), size, population))
         deck = left.get(key, np.empty(0, dtype=np.int64))
         if len(deck) < size:
@@ -93,20 +96,18 @@ def means_within_a_group(patch: Patch) -> None:
 
 def evaluation_of_rows(patch: Patch) -> None:
     """An evaluation of a formula fit forgets the units with the weights: every row of a person counts as one unit."""
-    sound = formula_fits.private_scores
 
     def scores(design: Any, *more: Any, **named: Any) -> Any:
-        return sound(replace(design, attached=replace(design.attached, unit=None)), *more, **named)
+        return private_scores(replace(design, attached=replace(design.attached, unit=None)), *more, **named)
 
     patch.setattr(formula_fits, "private_scores", scores)
 
 
 def one_trial_at_least(patch: Patch) -> None:
     """A search draws again where its number of trials is 0, so that the number has not the law that it is priced by."""
-    sound = search_draws.drawn_runs
 
     def drawn(law: Any, entropy: Any) -> int:
-        while (runs := sound(law, entropy)) == 0:
+        while (runs := drawn_runs(law, entropy)) == 0:
             pass
         return runs
 
@@ -115,21 +116,19 @@ def one_trial_at_least(patch: Patch) -> None:
 
 def refit_for_free(patch: Patch) -> None:
     """A ledger is charged for the trials of a search, and not for the fit of the winner to all rows."""
-    sound = search_engine.charge_events
 
     def charged(events: Sequence[Any], *more: Any, **named: Any) -> Any:
-        return sound(events[:1], *more, **named)
+        return charge_events(events[:1], *more, **named)
 
     patch.setattr(search_engine, "charge_events", charged)
 
 
 def one_noise_for_both(patch: Patch) -> None:
     """The curvature and the score get the same noise matrix: their difference has none."""
-    sound = moments.noised_sum
 
     def noised(total: Any, unit: float, price: Any, entropy: Any, *, symmetric: bool = False) -> Answer:
         if entropy is None or not symmetric or total.ndim < 3:
-            return sound(total, unit, price, entropy, symmetric=symmetric)
+            return noised_sum(total, unit, price, entropy, symmetric=symmetric)
         noise = rounded_gaussian(total[0].size, price.bits, entropy).reshape(total.shape[1:])
         both = 2 * total + (noise + noise.T)
         return Answer(both / (2 * unit), 2.0 ** (price.bits + 1) / (2 * unit))
@@ -169,15 +168,15 @@ def one_copy(patch: Patch) -> None:
 
 
 BUGS: tuple[Bug, ...] = (
-    Bug("sparse cells twice", cells_twice, ""),
-    Bug("persons of a batch", persons_of_a_batch, ""),
-    Bug("shuffled epochs", shuffled_epochs, ""),
-    Bug("means within a group", means_within_a_group, ""),
-    Bug("evaluation of rows", evaluation_of_rows, ""),
-    Bug("one trial at least", one_trial_at_least, ""),
-    Bug("refit for free", refit_for_free, ""),
-    Bug("one noise for both", one_noise_for_both, ""),
-    Bug("one class only", one_class_only, ""),
-    Bug("one copy", one_copy, ""),
+    Bug("sparse cells twice", cells_twice, "sparse: cells stored twice, replace-one"),
+    Bug("persons of a batch", persons_of_a_batch, "units: blocks, replace-one"),
+    Bug("shuffled epochs", shuffled_epochs, "batches: independence, without-replacement"),
+    Bug("means within a group", means_within_a_group, "units: groups, zero-out"),
+    Bug("evaluation of rows", evaluation_of_rows, "units: evaluation, replace-one"),
+    Bug("one trial at least", one_trial_at_least, "search: trials"),
+    Bug("refit for free", refit_for_free, "search: refit"),
+    Bug("one noise for both", one_noise_for_both, "noise: intervals"),
+    Bug("one class only", one_class_only, "nothing else: logistic, replace-one"),
+    Bug("one copy", one_copy, "prices"),
 )
 """Each with the check that found it."""

@@ -23,13 +23,21 @@ from tacit.audit.registry import ATTACKS, REPLAYED
 from tacit.contract.query import KIND_OF
 from tacit.contract.sensitivity import LaplacePrice, Price
 from tacit.ledger import Ledger
-from tacit.privacy import Gaussian, Laplace, PoissonSampled, Pure, Repeated, SampledWithoutReplacement
+from tacit.privacy import (
+    Gaussian,
+    Laplace,
+    PoissonSampled,
+    Pure,
+    Repeated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Event, PoissonRuns, RandomStopping
 from tacit.privacy.relation import Relation
-from tests.bounty import batch_checks, ledger_checks, oracle, use_checks
+from tests.bounty import batch_checks, ledger_checks, oracle, path_checks, use_checks
 from tests.bounty.fits import CASES, MINIMA, FitCase, neighbours, table_of
-from tests.bounty.recorded_fits import Asked, Diverged, Run, answered_as, quiet, recorded
+from tests.bounty.recorded_fits import Asked, Diverged, answered_as, quiet, realised, recorded
 
 PAIRS, FITS = 6, 12
 RARE = 1e-7
@@ -38,20 +46,6 @@ ROUNDED = 1 + 1e-6
 DELTA = 1e-5
 
 Check = Callable[[], str | None]
-
-
-def realised(first: Run, second: Run) -> tuple[float, float]:
-    """What answers showed of the difference of two tables, as μ², and as ε where the noise is Laplace's."""
-    square = epsilon = 0.0
-    for one, other in zip(first.asked, second.asked, strict=True):
-        if one.exact is None or other.exact is None:
-            continue
-        moved = (other.exact - one.exact).ravel() / one.answer.noise_scale
-        if isinstance(one.price, LaplacePrice):
-            epsilon += float(np.sum(np.abs(moved))) * np.sqrt(2.0)
-        else:
-            square += float(moved @ moved)
-    return square, epsilon
 
 
 def neighbours_differ(case: FitCase, relation: Relation) -> str | None:
@@ -210,12 +204,13 @@ def price_is_low() -> str | None:
             [Repeated(SampledWithoutReplacement(Gaussian(1, 1), 1, 16), 50)],
             oracle.sampled_epsilon(1.0, 1 / 16, 50, DELTA),
         ),
+        "draws": ([SampledWithReplacement(Gaussian(1, 1), 16, 16)], oracle.drawn_epsilon(1.0, 16, 16, DELTA)),
         "mixed": ([Repeated(sampled, 20), Repeated(Laplace(3, 10), 3)], oracle.composed_epsilon(mixed, DELTA)),
         "search": ([RandomStopping(Gaussian(1, 4), PoissonRuns(10))], oracle.poisson_search_epsilon(0.5, 10, DELTA)),
     }
     for name, (events, least) in own.items():
         delta = 0.0 if name == "pure" else DELTA
-        composition = compose(events, "replace-one" if name == "subsets" else "add-remove")
+        composition = compose(events, "replace-one" if name in {"subsets", "draws"} else "add-remove")
         pure = composition.pure_epsilon
         claimed = float(pure) if name == "pure" and pure is not None else composition.epsilon(delta)
         # The oracle rounds every loss down by a step, and a search is priced on another grid of orders.
@@ -251,6 +246,7 @@ CHECKS: Mapping[str, Check] = {
     **batch_checks.CHECKS,
     **ledger_checks.CHECKS,
     **use_checks.CHECKS,
+    **path_checks.CHECKS,
 }
 """Every check by its name."""
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import optimize, signal, special
+from scipy import optimize, signal, special, stats
 
 from tacit.contract.batches import BatchPrice
 from tacit.contract.query import QueryKind
@@ -110,6 +110,20 @@ def sampled_epsilon(mu: float, rate: float, times: int, delta: float) -> float:
     """ε of so many Gaussian answers over Poisson samples, in the worse of both directions."""
     found = [composed_epsilon([(sampled_loss(mu, rate, removing=it), times)], delta) for it in (True, False)]
     return max(found)
+
+
+def drawn_epsilon(mu: float, draws: int, population: int, delta: float) -> float:
+    """ε of a Gaussian sum over draws with replacement, where one record moves the sum by μ each time it is drawn."""
+    grid = np.linspace(-12.0, 12.0 + mu * draws, 100_001)
+    step = grid[1] - grid[0]
+    blank = stats.norm.pdf(grid) * step
+    weights = stats.binom.pmf(np.arange(draws + 1), draws, 1 / population)
+    mixed = sum(weight * stats.norm.pdf(grid - copies * mu) * step for copies, weight in enumerate(weights))
+
+    def excess(epsilon: float) -> float:
+        return float(np.sum(np.maximum(mixed - math.exp(epsilon) * blank, 0.0)) - delta)
+
+    return float(optimize.brentq(excess, 0.0, FARTHEST))
 
 
 def batch_epsilon(price: BatchPrice, relation: Relation, times: int, delta: float) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.query import Answer, BatchGradientSum, NoisyMinimum, PerturbedMinimum, Query
-from tacit.contract.sensitivity import AnyPrice
+from tacit.contract.sensitivity import AnyPrice, LaplacePrice
 from tacit.engine.gate import PlannedGate
 from tacit.mechanisms.grouped_responder import GroupedResponder
 from tacit.mechanisms.query_responder import Responder
@@ -109,6 +109,20 @@ def _run(fit: Fit, table: Any, then: Run | None) -> Run:
     said = (str(note.message) for note in caught)
     warned = tuple(text for text in said if not text.startswith("The same data were fitted"))
     return Run(tuple(asked), left, warned, len(calls) - len(asked))
+
+
+def realised(first: Run, second: Run) -> tuple[float, float]:
+    """What answers showed of the difference of two tables, as μ², and as ε where the noise is Laplace's."""
+    square = epsilon = 0.0
+    for one, other in zip(first.asked, second.asked, strict=True):
+        if one.exact is None or other.exact is None:
+            continue
+        moved = (other.exact - one.exact).ravel() / one.answer.noise_scale
+        if isinstance(one.price, LaplacePrice):
+            epsilon += float(np.sum(np.abs(moved))) * np.sqrt(2.0)
+        else:
+            square += float(moved @ moved)
+    return square, epsilon
 
 
 def exact_sum(respond: Any, responder: Any, query: Query, price: AnyPrice) -> NDArray[np.float64] | None:
