@@ -14,6 +14,7 @@ from tacit.privacy.relation import Relation
 
 NAMES = {"auto": "whitened-gradient", "intercept-only": "level", "private-bounds": "whitened-gradient"}
 NAMES |= {"several-classes": "whitened-gradient", "counted-records": "newton", "GaussianMean": "mean"}
+NAMES |= {"SubsampleAggregate": "subsample-and-aggregate", "PATE": "teachers"}
 NAMES |= {"Covariance": "covariance", "PrivateWhitener": "covariance", "GaussianNB": "statistical-queries"}
 NAMES |= {"HypothesisClassifier": "hypotheses"}
 

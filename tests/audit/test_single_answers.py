@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tacit.audit.block_answers import BLOCK_QUERIES
 from tacit.audit.single_answers import (
     NOTHING,
     PURE_QUERIES,
@@ -28,7 +29,8 @@ REACHED = [(q, it) for q in QUERIES if q not in {PerturbedMinimum, *CHOICES} for
 
 def test_every_query_that_is_answered_is_attacked() -> None:
     # Of a batch nobody knows which records it has: it is attacked by coefficients (registry.OTHERS).
-    assert set(QUERIES) == set(MECHANISMS) - {BatchGradientSum}
+    # Those of blocks are in `block_answers`.
+    assert {*QUERIES, *BLOCK_QUERIES} == set(MECHANISMS) - {BatchGradientSum}
 
 
 @pytest.mark.parametrize(("query", "relation"), REACHED)

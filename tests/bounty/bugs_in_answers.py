@@ -17,6 +17,7 @@ from tacit.mechanisms.query_responder import MECHANISMS, Responder
 from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.noise.gaussian import rounded_gaussian
 from tacit.noise.record_sampling import PoissonBatch
+from tacit.privacy.relation import Relation
 from tacit.rows.admission import contribution_bounding
 from tacit.rows.admission.clip_and_scale import Preparer
 from tests.bounty.bug import Bug
@@ -26,12 +27,12 @@ Patch = pytest.MonkeyPatch
 
 def missing_factor(patch: Patch) -> None:
     """Replace-one is priced as if a record were removed: the factor 2 of a gradient is missing."""
-    patch.setitem(sensitivity._REPLACE_ONE, QueryKind.GRADIENT, 1)
+    patch.setitem(sensitivity._FACTORS[Relation.REPLACE_ONE], QueryKind.GRADIENT, 1)
 
 
 def missing_root(patch: Patch) -> None:
     """Two matrices of norm S differ by up to √2·S: priced as S."""
-    patch.setitem(sensitivity._REPLACE_ONE, QueryKind.SECOND_MOMENTS, 1)
+    patch.setitem(sensitivity._FACTORS[Relation.REPLACE_ONE], QueryKind.SECOND_MOMENTS, 1)
 
 
 def one_count_for_all(patch: Patch) -> None:

@@ -157,8 +157,9 @@ def test_truncated_parquet(clinic: Path, command: Command, kept: int) -> None:
     check(command, 3, "parquet", "clinic.parquet", FORMULA, "--schema", "clinic.toml", "--epsilon", 1)
 
 
-@pytest.mark.parametrize("name", ["absent.csv", "absent.parquet", "clinic.xls", "."])
+@pytest.mark.parametrize("name", ["absent.csv", "absent.parquet", "clinic.xls", "empty"])
 def test_tables_that_are_none(clinic: Path, command: Command, name: str) -> None:
+    Path("empty").mkdir()
     check(command, 3, "", name, FORMULA, "--schema", "clinic.toml", "--epsilon", 1)
 
 

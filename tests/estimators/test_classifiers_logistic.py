@@ -203,6 +203,7 @@ def test_a_plan_of_too_few_records_is_refused(n: int) -> None:
         LogisticRegression(epsilon=1.0, bounds=(0, 10)).plan(n, 3)
 
 
+@pytest.mark.filterwarnings("ignore:Only the level")
 def test_a_small_budget_warns_from_public_facts_alone() -> None:
     X, y = table(50, 3)
     with pytest.warns(UserWarning, match="mostly noise") as caught:

@@ -115,6 +115,7 @@ def test_t15_a_seed_marks_the_result_not_private(simulated: Any) -> None:
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("n", [2, 3, 63, 64, 65, 1999, 2000])
 @pytest.mark.filterwarnings("ignore:The budget is small", "ignore:There are more coef", "ignore:Intervals will not")
+@pytest.mark.filterwarnings("ignore:Only the level")
 def test_t08_t20_the_order_of_the_records_changes_no_bit(simulated: Any, route: str, n: int) -> None:
     order = np.random.default_rng(n).permutation(n)
     settings: dict[str, Any] = {**SEEDED, **ROUTES[route], "classes": [0, 1]}

@@ -35,5 +35,5 @@ def test_any_split_of_the_files_has_the_same_bits(tmp_path: Path, kind: str) -> 
             [tmp_path / "empty" / f"{number}.{kind}" for number in (2, 0, 1)],
         )
     ]
-    released = [list(fit.params.values()) for fit in fits]
+    released = [[*dict(fit.params).values()] for fit in fits]
     assert all(theta == released[0] for theta in released)

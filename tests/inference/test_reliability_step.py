@@ -232,8 +232,8 @@ def test_labels_that_are_hardly_seen_withhold_all(make_stepped: Any, altered: An
     noise = plan.step(Purpose.LABEL_SHARE).noise_share(plan.count)
     most, least = RELIABILITY.seen
     for deviations, word in ((1.03 * most, "nominal"), (0.97 * most, "conservative"), (1.03 * least, "conservative")):
-        assert words(altered(make_stepped(), level=deviations * noise)) == (word,) * 4
-    unseen = altered(make_stepped(), level=0.97 * least * noise)
+        assert words(altered(make_stepped(), level=deviations * noise, level_noise=noise)) == (word,) * 4
+    unseen = altered(make_stepped(), level=0.97 * least * noise, level_noise=noise)
     assert words(unseen) == ("withheld",) * 4
     assert reliability.UNSEEN in judged(unseen).notes(NAMES)[0]
     # Numbers and counts have no labels.

@@ -40,11 +40,11 @@ def demo(
     table = _prepare(output, screen)
     from tacit.certificate.fit_file import read_certificate
     from tacit.estimators.glm import glm
-    from tacit.planning import clinic
+    from tacit.planning import demo_table
     from tacit.report.coefficients import comparison_picture, comparison_table
     from tacit.report.statements import certificate_table, promise
 
-    model = (clinic.CLINIC_FORMULA, output / "clinic.csv", output / "clinic.toml")
+    model = (demo_table.CLINIC_FORMULA, output / "clinic.csv", output / "clinic.toml")
     with screen.work() as progress:
         private = glm(*model, epsilon=1.0, progress=progress, on_plan=lambda plan: show_plan(plan, screen))
         # Without privacy, which is fine because these patients are invented.
@@ -54,14 +54,14 @@ def demo(
     comparison_picture(
         private.terms,
         output / "coefficients.png",
-        truth=clinic.CLINIC_TRUTH,
+        truth=demo_table.CLINIC_TRUTH,
         reference=dict(plain.params),
-        units=clinic.CLINIC_UNITS,
+        units=demo_table.CLINIC_UNITS,
         title="Predictors of readmission, at ε = 1",
         axis="change in log odds of readmission",
     )
-    screen.part("Coefficients", comparison_table(private.terms, clinic.CLINIC_TRUTH, plain.params))
-    excess = clinic.clinic_loss(table, private.params) - clinic.clinic_loss(table, plain.params)
+    screen.part("Coefficients", comparison_table(private.terms, demo_table.CLINIC_TRUTH, plain.params))
+    excess = demo_table.clinic_loss(table, private.params) - demo_table.clinic_loss(table, plain.params)
     bound = private.plan.forecast if private.plan is not None else None
     planned = "" if bound is None else f" (the plan allowed for {bound.excess_loss:.2g})"
     screen.say(
@@ -89,7 +89,7 @@ def demo(
     screen.result(
         {
             **fit_document(private, screen.warned),
-            "truth": dict(clinic.CLINIC_TRUTH),
+            "truth": dict(demo_table.CLINIC_TRUTH),
             "not_private": dict(plain.params),
             "excess_loss": excess,
             "verified": statement,

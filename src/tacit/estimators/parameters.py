@@ -17,8 +17,10 @@ from tacit.ledger import current_ledger
 from tacit.privacy.budget import Budget
 
 _T = TypeVar("_T")
-_SHARED = ("Guarantee", "Parameters", "Attributes")
-"""Sections of a docstring that an estimator takes over from its bases."""
+_GUARANTEE = "Guarantee:"
+_SHARED = (_GUARANTEE, "Parameters", "Attributes")
+"""Parts of a docstring that an estimator takes over from its bases. The first is a list, no section of numpydoc's."""
+_LISTED = re.compile(rf"^{_GUARANTEE}\n\n((?:(?:- |  ).*(?:\n|$))+)", re.MULTILINE)
 _SECTION = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 
 
@@ -35,7 +37,8 @@ def estimator(cls: type[_T]) -> type[_T]:
         sources = (own, *bases) if title in _SHARED else (own,)
         bodies = [sections[title] for sections in sources if title in sections]
         if bodies:
-            parts.append(f"{title}\n{'-' * len(title)}\n" + "\n".join(bodies))
+            line = "" if title == _GUARANTEE else "-" * len(title)
+            parts.append(f"{title}\n{line}\n" + "\n".join(bodies))
     made.__doc__ = "\n\n".join(parts)
     return made
 
@@ -44,7 +47,11 @@ def _sections(cls: type) -> dict[str, str]:
     """Sections of a class's own docstring by title, the text before them by ""."""
     first, *pieces = _SECTION.split(inspect.cleandoc(vars(cls).get("__doc__") or ""))
     titled = zip(pieces[::2], pieces[1::2], strict=True)
-    return {"": first.strip(), **{title: body.strip() for title, body in titled}}
+    found = {title: body.strip() for title, body in titled}
+    if (listed := _LISTED.search(first)) is not None:
+        found[_GUARANTEE] = listed[1].strip()
+        first = first.replace(listed[0], "")
+    return {"": first.strip(), **found}
 
 
 @dataclass(eq=False, repr=False)

@@ -170,7 +170,7 @@ def test_t08_a_record_does_not_depend_on_its_place() -> None:
     assert (np.array(alone) == whole[:, :end]).all()
 
 
-@pytest.mark.parametrize("bounds", [(1, 2), (-2, -1), ([-1, 0.5], [1, 2])])
+@pytest.mark.parametrize("bounds", [(1, 2), (-2, -1), {"x0": (-1, 1), "x1": (0.5, 2)}])
 def test_bounds_that_exclude_zero_are_refused_with_the_way_out(bounds: Any) -> None:
     with pytest.raises(BoundsError, match=r"\.toarray\(\)"):
         Preparer.of(matrix(2, bounds=bounds), sparse=True)
