@@ -85,7 +85,7 @@ def said(fit: tacit.Fit, names: Sequence[str]) -> dict[str, list[Any]]:
 
 def joint_test(fit: tacit.Fit, names: Sequence[str], values: Sequence[float]) -> dict[str, Any]:
     """The test that coefficients have these values at once; None where it is refused."""
-    asked = [f"{name} = {value!r}" for name, value in zip(names, values, strict=True) if math.isfinite(value)]
+    asked = [f"{name} = {float(value)!r}" for name, value in zip(names, values, strict=True) if math.isfinite(value)]
     try:
         found = fit.wald_test(asked)
     except TacitError:
