@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tacit.losses.own import own_loss as own_loss
     from tacit.planning.assumptions import Assumptions as Assumptions
     from tacit.planning.forecast import forecast as forecast
+    from tacit.planning.langevin import Langevin as Langevin
     from tacit.privacy.budget import Budget as Budget
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
@@ -88,6 +89,7 @@ _NAMES = {
     "losses.own": "own_loss",
     "planning.assumptions": "Assumptions",
     "planning.forecast": "forecast",
+    "planning.langevin": "Langevin",
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
     "report.coefficients": "plot plot_region",
