@@ -12,8 +12,8 @@ from tacit.estimators.parameters import CommonParameters, RegressionParameters, 
 class Base:
     """A base.
 
-    Guarantee
-    ---------
+    Guarantee:
+
     - It holds.
 
     Parameters
@@ -54,8 +54,8 @@ A class of its own.
 
 Some formula.
 
-Guarantee
----------
+Guarantee:
+
 - It holds.
 
 Parameters
