@@ -22,6 +22,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_info
 
 import tacit
+from tacit.constraints.region import L1Ball
 from tacit.contract.query import Answer
 from tacit.inference.reliability import StepJudgement, judge, not_offered
 from tacit.mechanisms.query_responder import Responder
@@ -89,6 +90,9 @@ SOLVERS: Mapping[str, tuple[str, ...]] = {
         "output-perturbation",
         "double-noise-newton",
         "stochastic",
+        "exponential",
+        "zeroth-order",
+        "aggregate",
     ),
     "softmax": ("objective-perturbation", "output-perturbation"),
     "linear": ("gradient", "whitened-gradient", "newton", "majorised-newton", "moments", "adassp", "stochastic"),
@@ -169,6 +173,7 @@ def _without_coefficients(held: Data) -> Iterator[tuple[str, Fit]]:
     yield "mean pure", lambda: tacit.GaussianMean(**COMMON, delta=0).fit(held["X"])
     yield "covariance", lambda: tacit.Covariance(**COMMON).fit(held["X"])
     yield "naive Bayes", lambda: tacit.GaussianNB(**COMMON, classes=[0, 1, 2]).fit(held["X"], held["kinds"])
+    yield "logistic frank-wolfe", _fit("logistic", held, {"solver": "frank-wolfe", "constraint": L1Ball(2.0)})
     for solver in ("objective-perturbation", "output-perturbation"):
         yield f"logistic pure {solver}", _fit("logistic", held, {"delta": 0, "solver": solver})
 

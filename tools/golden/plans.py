@@ -259,7 +259,17 @@ def _selections() -> Iterator[tuple[str, str, int, int, Settings]]:
     for epsilon, delta in ((1.0, 1e-6), (20.0, 1e-6), (1.0, 0.0)):
         budget = Budget(epsilon=epsilon, delta=delta)
         for model in ("logistic", "linear", "svm"):
-            for n, d in ((200, 1), (4000, 1), (4000, 2), (50_000, 2), (10**6, 2), (4000, 3), (4000, 9), (99, 10)):
+            for n, d in (
+                (200, 1),
+                (4000, 1),
+                (4000, 2),
+                (50_000, 2),
+                (10**6, 1),
+                (10**6, 2),
+                (4000, 3),
+                (4000, 9),
+                (99, 10),
+            ):
                 given = {"budget": budget, "solver": "exponential", "inference": False}
                 yield f"{model} n={n} d={d} {epsilon:g} {delta:g} exponential", model, n, d, given
             for n, d in ((300, 5), (2000, 600), (50_000, 30), (10**6, 100)):

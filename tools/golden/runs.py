@@ -191,7 +191,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, model, n, settings in _settings():
         for script in SCRIPTS:
             yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
-    for name, model, n, settings, rare in _special():
+    for name, model, n, settings, rare in (*_special(), *_flat()):
         yield name, partial(_run, model, n, 6, settings, rare)
     for script in ("ordinary", "noisy", "few", "fewer"):
         for name, model, n, d, settings in _larger():
@@ -253,6 +253,13 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     for gradient in (0.0105, 0.0118, 0.0132):
         name = f"poisson far step {gradient:g}"
         yield name, "poisson", 100_000, {"inference": True}, Script(gradient=gradient)
+
+
+def _flat() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
+    """Responses that hardly vary; without an intercept columns are not looked at."""
+    for spread in np.geomspace(0.0025, 0.0045, 13).tolist():
+        given = {"inference": True, "fit_intercept": False}
+        yield f"linear responses of {spread:.3g}", "linear", 100_000, given, Script(0.0, spread, noise=1e-4)
 
 
 def _larger() -> Iterator[tuple[str, str, int, int, Mapping[str, Any]]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import tacit
+from tacit.contract.plan import Purpose
 from tacit.contract.release import Release, Sandwich
 from tacit.inference.reliability import StepJudgement, judge, not_offered
 from tacit.privacy.budget import Budget
@@ -81,6 +82,7 @@ def _release(model: str, signal: float, numbers: Mapping[str, Any]) -> Release:
         curvature_noise=0.001,
         score_noise=0.02,
         level=0.5,
+        level_noise=sum(it.noise_share(plan.count) for it in plan.steps if it.purpose is Purpose.LABEL_SHARE),
     )
     sandwich = dataclasses.replace(sandwich, **numbers)
     return Release(plan, np.linspace(-1.0, 1.0, WIDTH), sandwich=sandwich)

@@ -234,10 +234,10 @@ class Exponential:
     study: ClassVar[str] = "docs/selection.md, on simulated designs"
     grid: int = rule(3, "coefficients, the constant included, up to which candidates lie on a grid")
     coefficients: int = rule(10, "coefficients up to which a posterior is drawn from by rejection")
-    points: int = rule(40_000, "candidates at most")
+    points: float = rule(4e4, "candidates at most")
     work: float = rule(4e8, "candidates times records at most: a few seconds")
     fineness: float = rule(4.0, "points a coefficient, over √n: finer ones are nearer than its standard error")
-    fewest: int = rule(512, "candidates, however many records there are")
+    fewest: float = rule(512.0, "candidates, however many records there are")
     reach: float = rule(6.0, "largest prepared coefficient of labels on the grid: columns lie in [-1, 1]")
     response_reach: float = rule(1.5, "and of a response within [-1, 1]")
     cap: float = rule(5.0, "clip of a loss, over its largest value at margin 0: a smaller one favours long slopes")
