@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 
 from tacit.certificate.arithmetic import BOUNDED, EXACT, REAL, arithmetic_of
-from tacit.contract.plan import Purpose, Step
+from tacit.contract.plan import Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.sensitivity import AnyPrice, GammaPrice, Price, PurePrice

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import FORMAT, INFINITE, Certificate
 from tacit.certificate.stated_parts import SEEDED
-from tacit.contract.plan import Penalty, Plan, PublicFact, Purpose, Step
+from tacit.contract.plan import Penalty, Plan, PublicFact, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for

@@ -9,7 +9,8 @@ import pytest
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
-from tacit.contract.plan import Penalty, Plan, Purpose, Step
+from tacit.contract.plan import Penalty, Plan, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import price_for

@@ -16,6 +16,7 @@ FORGERIES: dict[str, Any] = {
     "less epsilon": lambda it: it["total"].update(epsilon=0.5),
     "fewer releases": lambda it: it.update(releases=2),
     "a smaller bound": lambda it: it["sensitivity"].update(bound="10"),
+    "another law": lambda it: it["noise"].update(law="none at all"),
     "more noise": lambda it: it["noise"].update(bits=it["noise"]["bits"] + 1),
     "cheaper events": lambda it: it["events"].reverse(),
     "no events": lambda it: it["events"].clear(),

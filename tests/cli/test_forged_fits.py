@@ -13,7 +13,8 @@ import pytest
 from tacit.certificate.certificate import entry_of, first_fingerprint_of
 from tacit.cli.app import run, verify
 from tacit.cli.output import Exit, Screen
-from tacit.contract.plan import Purpose, Step
+from tacit.contract.plan import Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.documents.canonical_json import canonical, digest_of

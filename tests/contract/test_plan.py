@@ -9,7 +9,8 @@ import pytest
 from tacit import LogisticRegression
 from tacit.accounting.composition import compose
 from tacit.constraints.region import Box
-from tacit.contract.plan import Penalty, Plan, PublicFact, Purpose, Step, Whole, signal
+from tacit.contract.plan import Penalty, Plan, PublicFact, Step, Whole, signal
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.errors import SettingError

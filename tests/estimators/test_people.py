@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.certificate.certificate import Certificate
-from tacit.contract.plan import Purpose
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, DataError, SettingError
 from tacit.report.statements import promise

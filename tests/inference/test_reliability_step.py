@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.contract.plan import Purpose
+from tacit.contract.purpose import Purpose
 from tacit.contract.release import Release
 from tacit.errors import SettingError
 from tacit.inference import reliability

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +20,7 @@ from tacit.contract.block_query import BlackBox
 from tacit.errors import SettingError
 from tacit.mechanisms.block_process import BlockProcesses
 
-FINE, RAISES, EXITS, NAN, SHORT, WORDS, PRINTS, SPINS, SLEEPS, KILLS, REMEMBERS = range(11)
+FINE, RAISES, EXITS, NAN, SHORT, WORDS, PRINTS, SPINS, SLEEPS, KILLS, REMEMBERS, SLOW = range(12)
 DEFAULT = (-1.0, -2.0)
 
 
@@ -39,6 +40,8 @@ def behave(X: Any, y: Any) -> Any:
             pass
     if kind == SLEEPS:
         time.sleep(3600)
+    if kind == SLOW:
+        time.sleep(0.6)
     if kind == KILLS:
         os.kill(os.getppid(), signal.SIGKILL)
     if kind == REMEMBERS:
@@ -90,6 +93,28 @@ def test_every_block_has_a_fresh_process(processes: BlockProcesses) -> None:
 
 def test_a_server_that_died_is_started_again(processes: BlockProcesses) -> None:
     processes.answer(*block(KILLS))
+    assert processes.answer(*block(FINE)).tolist() == [0.0, 6.0]
+
+
+def test_blocks_that_run_while_the_server_dies_are_run_again(processes: BlockProcesses) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(processes.answer, *block(SLOW))
+        time.sleep(0.2)
+        processes.answer(*block(KILLS))
+        assert processes.answer(*block(FINE)).tolist() == [0.0, 6.0]
+        assert slow.result().tolist() == [float(SLOW), 6.0]
+
+
+def test_a_server_that_cannot_be_started_again_gives_the_default(
+    processes: BlockProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: BlockProcesses) -> None:
+        raise SettingError("no server")
+
+    processes.answer(*block(KILLS))
+    with monkeypatch.context() as patch:
+        patch.setattr(BlockProcesses, "_start", refuse)
+        assert processes.answer(*block(FINE)).tolist() == list(DEFAULT)
     assert processes.answer(*block(FINE)).tolist() == [0.0, 6.0]
 
 

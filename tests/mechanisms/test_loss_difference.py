@@ -1,6 +1,7 @@
 """Differences of losses: clipped, near the slope, and silent about functions that fail."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +60,21 @@ def test_the_sum_is_the_slope_along_the_direction() -> None:
 
 def test_a_function_that_raises_adds_nothing_and_tells_nothing() -> None:
     answer = answer_difference(asked(LOSSES[4]), Price(BOUND, 0), memory_store(table(70)), None)
+    assert answer.value.tolist() == [0.0]
+
+
+def exits(margin: float, label: float) -> float:
+    raise SystemExit(f"{margin} {label}")
+
+
+def overflows(margin: float, label: float) -> float:
+    return float(np.exp(np.float64(1e6 * abs(margin) + label)))
+
+
+@pytest.mark.parametrize("function", [exits, overflows])
+def test_exits_and_warnings_of_a_record_are_not_told(function: Any) -> None:
+    loss = black_box_loss(function, lipschitz=1.0)
+    answer = answer_difference(asked(loss), Price(BOUND, 0), memory_store(table(70)), None)
     assert answer.value.tolist() == [0.0]
 
 

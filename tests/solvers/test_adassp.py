@@ -12,7 +12,8 @@ from sklearn import linear_model
 
 import tacit
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.plan import Penalty, Purpose
+from tacit.contract.plan import Penalty
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, GradientSum, Query, SecondMoments
 from tacit.contract.sensitivity import Price
 from tacit.design.design import matrix_design

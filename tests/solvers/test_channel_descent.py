@@ -9,7 +9,8 @@ import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
-from tacit.contract.plan import Penalty, Purpose
+from tacit.contract.plan import Penalty
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import KIND_OF, Answer, Query
 from tacit.errors import BudgetError, SettingError
 from tacit.losses import classification

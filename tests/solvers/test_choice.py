@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.accounting.composition import compose
-from tacit.contract.plan import Penalty, Plan, Purpose, Solution
+from tacit.contract.plan import Penalty, Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientSum, QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.contract.plan import Penalty, Purpose
+from tacit.contract.plan import Penalty
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary, Classes, Continuous, Response

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.contract.plan import Purpose
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.errors import SettingError
 from tacit.solvers.gradient import Gradient

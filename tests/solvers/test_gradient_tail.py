@@ -13,7 +13,8 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import tacit
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, GradientNorm, Measure, Query
 from tacit.contract.sensitivity import Price
 from tacit.losses import regression

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.plan import Penalty, Plan, Purpose
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Continuous, Response

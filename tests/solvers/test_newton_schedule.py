@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.contract.plan import Purpose, Step
+from tacit.contract.plan import Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.solvers.interval_rules import NEWTON

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import HuberRegressor, PoissonRegressor
-from tacit.contract.plan import Purpose
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, Measure, Query, ResidualSize
 from tacit.losses.loss import Loss
 from tacit.losses.poisson import bounded

@@ -13,7 +13,8 @@ from scipy import special
 
 import tacit
 from tacit.accounting.composition import mu_squared_of
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import (
     Answer,
     CurvatureAndScore,

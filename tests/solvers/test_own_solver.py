@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import ColumnCounts, Gate, GradientSum, QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.errors import LedgerError, PlanViolation, SettingError

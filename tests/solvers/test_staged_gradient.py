@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.contract.plan import Purpose
+from tacit.contract.purpose import Purpose
 from tacit.solvers.rules import CORRECTIONS, STAGED
 from tacit.solvers.staged_gradient import Staged
 

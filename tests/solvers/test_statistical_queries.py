@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.plan import Penalty, Purpose
+from tacit.contract.plan import Penalty
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
 from tacit.design.response import Absent

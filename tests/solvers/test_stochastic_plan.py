@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.contract.batches import Batches, BatchPrice, Sampling
-from tacit.contract.plan import Penalty, Plan, Purpose
+from tacit.contract.plan import Penalty, Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.design.design import matrix_design
 from tacit.errors import BudgetError, InputError, SettingError

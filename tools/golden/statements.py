@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import tacit
-from tacit.contract.plan import Purpose
+from tacit.contract.purpose import Purpose
 from tacit.contract.release import Release, Sandwich
 from tacit.inference.reliability import StepJudgement, judge, not_offered
 from tacit.privacy.budget import Budget

@@ -19,6 +19,7 @@ from tacit.privacy.event_json import to_json
 from tacit.privacy.relation import Relation
 
 FORMAT = "tacit-holdout-certificate/1"
+LAW = "discrete laplace"
 MOST_RELEASES = 10_000
 _LAYOUT = fields_of(
     "format:str private:bool why_not_private:str|None total:dict relation:str unit:str records:dict budget:dict "
@@ -90,7 +91,7 @@ class HoldoutCertificate(Document):
                 "budget": {"epsilon": budget.epsilon, "delta": budget.delta},
                 "releases": price.releases,
                 "sensitivity": {"bound": str(price.bound)},
-                "noise": {"law": "discrete laplace", "bits": price.bits},
+                "noise": {"law": LAW, "bits": price.bits},
                 "events": [to_json(event) for event in events],
                 "released": fingerprint_of({"answers": plain(list(answers))}),
                 "public": [{"name": it.name, "value": plain(it.value), "source": it.source} for it in facts],
@@ -113,6 +114,7 @@ class HoldoutCertificate(Document):
         require(relation.n_is_public, "a holdout needs a public number of records")
         require_count(document["records"], relation)
         require_agreement(document, (None, SEEDED), _NOTHING)
+        require(document["noise"]["law"] == LAW, "the noise of a holdout is discrete Laplace noise")
         price = HoldoutPrice(int(document["sensitivity"]["bound"]), document["noise"]["bits"], document["releases"])
         events = price.events(relation)
         require(document["events"] == [to_json(event) for event in events], "the events are not those of this price")

@@ -6,7 +6,6 @@ import functools
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -17,8 +16,8 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import guarantee_of
 from tacit.constraints.region import Region
 from tacit.contract.batches import BatchPrice
-from tacit.contract.cautions import cautions
 from tacit.contract.channel_map import ChannelMap
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import BLOCK_KINDS, Gate, QueryKind
 from tacit.contract.selection_price import SELECTIONS, SelectionPrice
 from tacit.contract.sensitivity import AnyPrice, events_of
@@ -51,56 +50,6 @@ NO_SUMS = frozenset(
     {QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION, QueryKind.POSTERIOR, *SELECTIONS, *BLOCK_KINDS}
 )
 """Kinds of answers that are no sums over the records."""
-
-
-class Purpose(StrEnum):
-    """What a step of a plan is for: solvers find their steps by it, and people read its value."""
-
-    LOCATION = "location"
-    SCALE = "scale"
-    RECORD_COUNT = "number of records"
-    WEIGHT_SUM = "sum of the weights"
-    LABEL_SHARE = "share of labels"
-    RESPONSE_LOCATION = "median and scale of the response"
-    RESPONSE_MEAN = "mean of the response"
-    RESPONSE_LEVEL = "level of the response"
-    STANDARDISING = "location and scale"
-    SECOND_MOMENTS = "second moments"
-    DESCENT = "gradient descent"
-    RESIDUAL_SIZE = "size of residuals"
-    RESIDUAL_QUANTILE = "quantile of residuals"
-    LEVEL_AND_SLOPE = "level and slope"
-    SLOPE = "slope"
-    CURVATURE = "curvature"
-    NEWTON_STEPS = "Newton's steps"
-    RESIDUALS = "residuals"
-    CURVATURE_AND_SCORE = "curvature and score"
-    GRADIENT_NORMS = "quantile of gradient norms"
-    GRADIENT_TAIL = "mean of large gradient norms"
-    LAST_STEP = "last step"
-    NOT_FITTED = "rows that are not fitted"
-    GRADIENT = "gradient"
-    SQUARED_RESIDUALS = "squared residuals"
-    CURVATURE_BOUND = "bound on the curvature"
-    PERTURBED_MINIMUM = "perturbed minimum"
-    NOISY_MINIMUM = "noisy minimum"
-    CURVATURE_TRACE = "trace of the curvature"
-    DIRECTION = "direction"
-    ROW_SUM = "sum of the rows"
-    STATISTIC = "statistical query"
-    CROSS_MOMENTS = "moments of rows and response"
-    WRONG_LABELS = "wrong labels"
-    LOG_LOSS = "log loss"
-    LOSS_SPREAD = "spread of losses"
-    SCORES = "scores by label"
-    CHANNEL_MOMENTS = "second moments of channels"
-    VERTEX = "vertex of the region"
-    CANDIDATE = "candidate"
-    POSTERIOR = "draw from a posterior"
-    DIFFERENCES = "difference of losses"
-    AGGREGATE = "aggregate of blocks"
-    CONFIDENCE = "confidence of teachers"
-    LABELS = "labels of teachers"
 
 
 @dataclass(frozen=True)
@@ -388,3 +337,26 @@ class Plan(Displayed):
 def premise_of(names: Collection[str]) -> str | None:
     """What must hold for the unit of a guarantee, by the names of the public facts."""
     return "each has at most one record" if ONE_RECORD in names else None
+
+
+def cautions(epsilon: float, delta: float, records: int, *, n_is_public: bool = True) -> tuple[str, ...]:
+    """Warnings about a stated total: δ ≥ 1/n, and ε > 10, where e^ε is above 22,000.
+
+    Publishing one record of n, drawn at random, is (0, 1/n)-differentially private: a δ of 1/n
+    allows it. `records` is n, or its declared lower bound where n is private.
+
+    Guarantee: they are a function of the stated total and the stated number of records.
+    """
+    texts = []
+    if delta * records >= 1.0:
+        word = "n" if n_is_public else "n_at_least"
+        texts.append(
+            f"δ = {delta:.4g} is not below 1/{word} = {1 / records:.4g}: publishing one record drawn at random would "
+            f"satisfy such a δ. Choose delta far below it, for example {min(1e-6, records**-1.5):.0e}."
+        )
+    if 10 < epsilon < math.inf:
+        texts.append(
+            f"ε = {epsilon:.4g} is above 10: what is concluded about one person may be e^{epsilon:.4g} times as likely "
+            "because of that person's record, which is hardly any protection. Choose a smaller budget, say ε = 1."
+        )
+    return tuple(texts)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer
 from tacit.contract.release import Release
 from tacit.contract.statistic_query import BoundedSums, GroupSums

@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from typing import Any, Self
 
@@ -34,6 +35,8 @@ WALL, EXTRA = 4.0, 1.0
 """A block may take WALL·seconds + EXTRA of time by the clock: a program that sleeps uses up no processor time."""
 GRACE = 20.0
 """Seconds after which a child that ignores its alarm is given up."""
+TRIES, PAUSE, BUSY = 3, 0.1, b"!"
+"""How often a process is asked for, or a block run again whose server died. A server short of memory answers BUSY."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _SERVER = "import sys; from tacit.mechanisms.block_process import serve; serve(int(sys.argv[1]))"
 
@@ -59,6 +62,7 @@ class BlockProcesses:
         self._function, self._lock = function, threading.Lock()
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._ended = 0
 
     def _start(self) -> None:
         """Start a server, and wait until it has loaded the program."""
@@ -90,45 +94,54 @@ class BlockProcesses:
     def _child(self) -> socket.socket:
         """A stream to a fresh process; a server that died is started again."""
         with self._lock:
-            for _ in range(2):
+            for _ in range(TRIES):
                 if self._control is None:
                     self._start()
                 ours, theirs = socket.socketpair()
-                try:
+                reply = b""
+                with contextlib.suppress(OSError):
                     assert self._control is not None  # noqa: S101 - for the type checker
                     socket.send_fds(self._control, [b"."], [theirs.fileno()])
-                    if _receive(self._control, 1) == b".":
-                        return ours
-                except OSError:
-                    pass
-                finally:
-                    theirs.close()
+                    reply = _receive(self._control, 1)
+                theirs.close()
+                if reply == b".":
+                    return ours
                 ours.close()
-                self._end()
+                if reply == BUSY:
+                    time.sleep(PAUSE)
+                else:
+                    self._end()
         raise OSError("no process")
 
     def answer(self, X: Floats, y: Floats) -> Floats:
-        """The program's numbers for one block, or the default."""
+        """The program's numbers for one block, or the default; run again where the server died meanwhile."""
+        function, found = self._function, b""
+        for _ in range(TRIES):
+            ended = self._ended
+            found = self._run(X, y)
+            if len(found) == 8 * function.size or self._ended == ended:
+                break
+        numbers = np.frombuffer(found if len(found) == 8 * function.size else b"", dtype=np.float64)
+        usable = len(numbers) > 0 and bool((np.abs(numbers) <= LARGEST).all())
+        return numbers if usable else np.array(function.default)
+
+    def _run(self, X: Floats, y: Floats) -> bytes:
+        """What comes back from a process of one block."""
         function = self._function
-        default = np.array(function.default)
         header = HEADER.pack(*X.shape, function.size, function.groups, function.seconds)
-        try:
-            with self._child() as stream:
-                stream.settimeout(WALL * function.seconds + EXTRA + GRACE)
-                stream.sendall(header + np.ascontiguousarray(X).tobytes() + np.ascontiguousarray(y).tobytes())
-                stream.shutdown(socket.SHUT_WR)
-                found = _receive(stream, 8 * function.size + 1)
-        except OSError:
-            return default
-        if len(found) != 8 * function.size:
-            return default
-        numbers = np.frombuffer(found, dtype=np.float64)
-        return numbers if (np.abs(numbers) <= LARGEST).all() else default
+        # After the charge nothing is refused: a server that cannot be started again gives nothing back.
+        with contextlib.suppress(OSError, SettingError), self._child() as stream:
+            stream.settimeout(WALL * function.seconds + EXTRA + GRACE)
+            stream.sendall(header + np.ascontiguousarray(X).tobytes() + np.ascontiguousarray(y).tobytes())
+            stream.shutdown(socket.SHUT_WR)
+            return _receive(stream, 8 * function.size + 1)
+        return b""
 
     def _end(self) -> None:
         if self._control is not None:
             self._control.close()
             self._control = None
+            self._ended += 1
         if self._server is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 # Its children too, which are in its group.
@@ -157,7 +170,14 @@ def serve(descriptor: int) -> None:
         message, descriptors, *_ = socket.recv_fds(control, 1, 1)
         if not message:
             return
-        if os.fork() == 0:
+        try:
+            child = os.fork()
+        except OSError:
+            # No memory or no process is free at this moment: the others go on.
+            os.close(descriptors[0])
+            control.sendall(BUSY)
+            continue
+        if child == 0:
             try:
                 control.close()
                 run_block(program, socket.socket(fileno=descriptors[0]))

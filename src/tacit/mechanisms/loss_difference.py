@@ -7,6 +7,7 @@ Python function is called for one record at a time. Proof: proofs/mechanisms/los
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,15 @@ def _add_own_differences(
     for point, out in zip(points, found, strict=True):
         write_margins(block, point, columns, out)
     (above, label, weight), (below, _, _) = found.reshape(2, 3, -1).tolist()
-    for first, second, response, own in zip(above, below, label, weight, strict=True):
-        # Equal margins, as of what fills up tiles, have no difference.
-        if first != second:
-            change = (_value(loss, first, response) - _value(loss, second, response)) * scale
-            share = min(max(change, -1.0), 1.0) * own if math.isfinite(change) else 0.0
-            total[0] += signed_part(bound, share)
+    # Warnings of a record are not told either.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for first, second, response, own in zip(above, below, label, weight, strict=True):
+            # Equal margins, as of what fills up tiles, have no difference.
+            if first != second:
+                change = (_value(loss, first, response) - _value(loss, second, response)) * scale
+                share = min(max(change, -1.0), 1.0) * own if math.isfinite(change) else 0.0
+                total[0] += signed_part(bound, share)
 
 
 def _value(loss: OwnLoss, margin: float, label: float) -> float:
@@ -117,7 +121,9 @@ def _value(loss: OwnLoss, margin: float, label: float) -> float:
     center, scale = loss.shape[0], loss.shape[1]
     try:
         return float(loss.value(center + scale * margin, center + scale * label))  # type: ignore[misc]
-    except Exception:  # noqa: BLE001 - what a function raises on a record is not told
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - what a function raises on a record is not told
         return math.nan
 
 

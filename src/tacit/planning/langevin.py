@@ -17,7 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientSum, QueryKind
 from tacit.errors import SettingError
 from tacit.privacy.relation import Relation

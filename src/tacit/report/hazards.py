@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.contract.cautions import cautions
-from tacit.contract.plan import ONE_RECORD, VALID
+from tacit.contract.plan import ONE_RECORD, VALID, cautions
 from tacit.documents.canonical_json import quoted
 from tacit.documents.signature import Verification
 from tacit.privacy.budget import Guarantee

@@ -13,8 +13,7 @@ from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.holdout_certificate import HoldoutCertificate
 from tacit.certificate.search_certificate import SearchCertificate
-from tacit.contract.cautions import cautions
-from tacit.contract.plan import LEVEL_ONLY, ONE_RECORD, VALID, Plan
+from tacit.contract.plan import LEVEL_ONLY, ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain, quoted
 from tacit.ledger.joint_certificate import JointCertificate

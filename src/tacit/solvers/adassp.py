@@ -18,7 +18,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, penalty_in

@@ -18,7 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.contract.block_query import BlockMean, BlockMinimum
-from tacit.contract.plan import Plan, PublicFact, Purpose, Solution, Step
+from tacit.contract.plan import Plan, PublicFact, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.response import Continuous

@@ -11,7 +11,8 @@ from tacit.accounting.calibration import calibrate
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.batch_price import batch_price_for
 from tacit.contract.batches import FINEST_RATE, Batches, BatchPrice, Sampling
-from tacit.contract.plan import Purpose, Step
+from tacit.contract.plan import Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import events_of
 from tacit.errors import PassesError, SettingError

@@ -16,7 +16,8 @@ import numpy as np
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.block_price import ChoicePrice, depth_price
 from tacit.contract.block_query import BlackBox, BlockDepth, BlockMean, BlockMedian, LeastSquares
-from tacit.contract.plan import Plan, PublicFact, Purpose, Solution, Step
+from tacit.contract.plan import Plan, PublicFact, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import AnyPrice, events_of, price_for
 from tacit.errors import BudgetError, SettingError

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from tacit.contract.channel_map import ChannelMap, GroupMap
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
-from tacit.contract.plan import Plan, PublicFact, Purpose, Solution, Step
+from tacit.contract.plan import Plan, PublicFact, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design

@@ -13,7 +13,8 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.contract.plan import LEVEL_ONLY, Penalty, Plan, Purpose
+from tacit.contract.plan import LEVEL_ONLY, Penalty, Plan
+from tacit.contract.purpose import Purpose
 from tacit.design.response import Absent, Continuous, Count
 from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses import regression

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import ColumnCounts, Gate, QueryKind
 from tacit.solvers.rules import COUNTING, between
 from tacit.solvers.solver import PublicFacts, priced

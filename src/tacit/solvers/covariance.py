@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind, SecondMoments
 from tacit.contract.statistic_query import GroupSums
 from tacit.design.attached_columns import AttachedColumns

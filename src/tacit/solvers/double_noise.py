@@ -21,7 +21,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import CurvatureTrace, DampedDirection, Gate, GradientSum, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.losses.loss import Code

@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, Measure, QueryKind, ResidualSize
 from tacit.contract.score_query import ScoreHistogram
 from tacit.design.design import Column, Design

@@ -24,7 +24,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.selection_price import selection_price
 from tacit.contract.selection_query import BENT, VALUED, CandidateChoice, PosteriorDraw

@@ -24,7 +24,8 @@ import numpy as np
 
 from tacit.accounting.composition import compose
 from tacit.constraints.region import L1Ball
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientSum, QueryKind
 from tacit.contract.selection_price import selection_price
 from tacit.contract.selection_query import VertexChoice

@@ -18,7 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.accounting import gaussian
-from tacit.contract.plan import Forecast, Plan, Purpose, Solution
+from tacit.contract.plan import Forecast, Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.errors import SettingError
 from tacit.solvers.coordinates import Coordinates, Vector, gradient_bound, slope_bound

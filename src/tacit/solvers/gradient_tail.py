@@ -18,7 +18,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientNorm, Measure
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector

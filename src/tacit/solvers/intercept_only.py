@@ -13,7 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import response_ends

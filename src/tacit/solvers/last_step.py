@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
 from tacit.losses import classification, regression

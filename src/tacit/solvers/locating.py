@@ -26,7 +26,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import Locating, Plan, Purpose
+from tacit.contract.plan import Locating, Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import ColumnCounts, Gate, QueryKind
 from tacit.design.design import Design, numeric_column
 from tacit.design.response import Continuous

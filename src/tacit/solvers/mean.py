@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments
 from tacit.contract.sensitivity import laplace_price
 from tacit.design.attached_columns import AttachedColumns

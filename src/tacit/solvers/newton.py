@@ -18,7 +18,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, Gate, GradientSum, QueryKind, SecondMoments, Weights
 from tacit.errors import SettingError
 from tacit.losses import regression

@@ -18,7 +18,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientSum, QueryKind, SecondMoments, Weights
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent, descend, take_steps

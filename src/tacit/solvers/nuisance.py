@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import ColumnCounts, Gate, Measure, ResidualSize
 from tacit.losses import poisson, regression
 from tacit.losses.constants import explaining_ratio, square_slope

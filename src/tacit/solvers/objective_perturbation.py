@@ -26,7 +26,8 @@ from tacit.accounting import gaussian
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.accounting.objective_perturbation import jacobian_term, vertices
 from tacit.contract.perturbable_loss import missing_for_perturbation
-from tacit.contract.plan import Penalty, Plan, Purpose, Solution, Step
+from tacit.contract.plan import Penalty, Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, PerturbedMinimum, QueryKind
 from tacit.contract.sensitivity import (
     MinimumPrice,

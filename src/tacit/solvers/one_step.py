@@ -18,7 +18,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Forecast, Plan, Purpose, Solution, Step
+from tacit.contract.plan import Forecast, Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import ColumnCounts, Gate, QueryKind
 from tacit.contract.sensitivity import event_of
 from tacit.losses import poisson

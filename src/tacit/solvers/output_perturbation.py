@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.perturbable_loss import missing_for_perturbation
-from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution, Step
+from tacit.contract.plan import Forecast, Penalty, Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, NoisyMinimum, QueryKind
 from tacit.contract.sensitivity import GammaPrice, Price, is_resolved, price_for
 from tacit.design.design import Design

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.accounting.composition import compose
-from tacit.contract.plan import Plan, Purpose, Solution, Step
+from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import FINEST_BOUND, LARGEST_BITS, Price
 from tacit.errors import SettingError

@@ -13,7 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Purpose, Step
+from tacit.contract.plan import Plan, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, ColumnCounts, Gate, Measure, QueryKind, ResidualSize
 from tacit.solvers.coordinates import Vector, response_ends
 from tacit.solvers.quantiles import around, bisect, bisect_octaves, records_below

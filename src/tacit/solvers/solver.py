@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from tacit.contract.batches import Sampling
 from tacit.contract.checked_query import PART
-from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solver, Step, signal
+from tacit.contract.plan import Forecast, Penalty, Plan, Solver, Step, signal
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.design.design import Column, Design

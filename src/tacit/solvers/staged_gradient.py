@@ -14,7 +14,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution, Step
+from tacit.contract.plan import Forecast, Penalty, Plan, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.design.response import Count
 from tacit.losses import regression

@@ -17,7 +17,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.contract.plan import Plan, Purpose, Step
+from tacit.contract.plan import Plan, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import ColumnCounts, Gate, QueryKind, SecondMoments
 from tacit.design.design import Design
 from tacit.design.factor import Indicator

@@ -12,7 +12,8 @@ from itertools import groupby
 from typing import ClassVar
 
 from tacit.accounting.composition import mu_squared_of
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import squared_sensitivity
 from tacit.errors import PlanViolation

@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.contract.batches import BatchPrice
-from tacit.contract.plan import Plan, Purpose
+from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.rules import LABELS

@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from tacit.contract.batches import Batches
-from tacit.contract.plan import Plan, Purpose, Solution
+from tacit.contract.plan import Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import BatchGradientSum, Gate, QueryKind
 from tacit.design.response import Continuous, Count
 from tacit.errors import BudgetError, SettingError

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from tacit.accounting.composition import mu_squared_of
 from tacit.contract.block_query import BlackBox, VoteChecks, VoteCounts
-from tacit.contract.plan import Plan, PublicFact, Purpose, Solution, Step
+from tacit.contract.plan import Plan, PublicFact, Solution, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.sensitivity import price_for
 from tacit.errors import SettingError

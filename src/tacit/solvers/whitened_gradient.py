@@ -13,7 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.plan import Forecast, Penalty, Plan, Purpose, Solution
+from tacit.contract.plan import Forecast, Penalty, Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind, SecondMoments
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular

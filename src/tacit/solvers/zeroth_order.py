@@ -20,7 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Penalty, Plan, Purpose, Solution
+from tacit.contract.plan import Penalty, Plan, Solution
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.contract.selection_query import VALUED, LossDifference
 from tacit.losses.loss import Code

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from tacit.contract.cautions import cautions
-from tacit.contract.plan import ONE_RECORD, VALID, Penalty, Plan, premise_of
+from tacit.contract.plan import ONE_RECORD, VALID, Penalty, Plan, cautions, premise_of
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
