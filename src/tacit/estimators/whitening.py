@@ -62,8 +62,9 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
     Examples
     --------
     >>> import numpy as np
-    >>> x = np.random.default_rng(0).normal(size=(20_000, 2))
-    >>> X = np.column_stack([x[:, 0], x[:, 0] + 0.2 * x[:, 1]])
+    >>> place = np.arange(20_000)
+    >>> x, other = np.cos(0.7 * place), np.sin(2.3 * place)
+    >>> X = np.column_stack([x, x + 0.2 * other])
     >>> z = PrivateWhitener(epsilon=1.0, bounds=(-5, 5), ridge=0.01).fit_transform(X)
     >>> bool(abs(np.corrcoef(z.T)[0, 1]) < 0.1)
     True
