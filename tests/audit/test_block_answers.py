@@ -1,5 +1,6 @@
 """Attacks on answers about blocks: sound ones stand, seeded faults do not."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from tacit import audit
 from tacit.contract import sensitivity
+from tacit.contract.block_price import DepthPrice
 from tacit.contract.block_query import BlockMean
 from tacit.contract.query import QueryKind
 from tacit.mechanisms import block_depth, block_median, block_results, votes
@@ -77,22 +79,45 @@ def test_a_median_at_twice_its_rate_is_refuted(monkeypatch: pytest.MonkeyPatch) 
     choose = exponential_choice
     assert not refuted("BlockMedian", 2.0)
     monkeypatch.setattr(
-        block_median, "exponential_choice", lambda scores, rate, entropy: choose(scores, 8 * rate, entropy)
+        block_median, "exponential_choice", lambda scores, rate, entropy: choose(scores, 2 * rate, entropy)
     )
     assert refuted("BlockMedian", 2.0)
 
 
-def test_t18_an_inverted_laplace_scale_of_the_stability_test_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results whose distance is at the threshold in one world and one below in the other; mu stands for ε = 1."""
+def twice_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = block_depth.draw_point
+
+    def wrong(lower: Any, upper: Any, price: DepthPrice, *given: Any) -> Any:
+        return draw(lower, upper, replace(price, rate=2 * price.rate), *given)
+
+    monkeypatch.setattr(block_depth, "draw_point", wrong)
+
+
+def half_the_noise_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = discrete_laplace
-    monkeypatch.setattr(block_depth, "distance", lambda volumes, blocks, price: at_threshold(volumes, price))
-    assert not refuted("BlockDepth")
-    monkeypatch.setattr(
-        block_depth, "discrete_laplace", lambda count, scale, entropy: draw(count, 1 / (8 * scale), entropy)
-    )
-    assert refuted("BlockDepth")
+    monkeypatch.setattr(block_depth, "discrete_laplace", lambda count, scale, entropy: draw(count, scale / 2, entropy))
 
 
-def at_threshold(volumes: np.ndarray, price: Any) -> int:
-    # The moved block is the last, at one end of the results: the outermost box tells the worlds apart.
-    return int(price.threshold) - int(volumes[0] < np.log(2.0) - 1e-9)
+@pytest.mark.parametrize("fault", [twice_the_rate, half_the_noise_of_the_test])
+def test_t18_a_deep_point_at_twice_a_price_is_refuted(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the two prices alone; mu stands for ε = 2."""
+    assert not refuted("BlockDepth", 2.0)
+    fault(monkeypatch)
+    assert refuted("BlockDepth", 2.0, 12_000)
+
+
+def test_t18_least_squares_of_blocks_at_twice_the_price_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not refuted("TukeyRegressor", 2.0, 500)
+    twice_the_rate(monkeypatch)
+    half_the_noise_of_the_test(monkeypatch)
+    assert refuted("TukeyRegressor", 2.0)
+
+
+def test_aggregates_of_twice_the_length_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tacit.mechanisms import block_mean
+
+    assert not refuted("aggregate", 2.0, 500)
+    right = block_mean.integer_results
+    monkeypatch.setattr(block_mean, "integer_results", lambda *given: 2 * right(*given))
+    assert refuted("aggregate", 2.0, 500)
+    assert audit.replay("aggregate", pairs=2).refuted

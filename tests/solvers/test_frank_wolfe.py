@@ -11,11 +11,12 @@ from scipy import optimize, sparse
 import tacit
 from tacit.accounting.composition import compose
 from tacit.constraints import Box, L1Ball
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.event import BoundedRange, Repeated
 from tacit.privacy.relation import Relation
-from tacit.solvers.frank_wolfe import largest_range
+from tacit.solvers.frank_wolfe import Walk, largest_range
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-1, 1, size=(600, 6))
@@ -59,7 +60,9 @@ def test_least_squares_without_noise_agree_with_projected_descent() -> None:
 def test_the_plan_is_within_the_budget_and_is_what_is_asked(relation: Relation) -> None:
     given = {"relation": str(relation)} | ({"n_at_least": 500} if relation is Relation.ADD_REMOVE else {})
     plan = model(**given).plan(600, 6)
-    assert [step.kind for step in plan.steps] == [QueryKind.SIGNED_SELECTION]
+    assert {step.kind for step in plan.steps} == {QueryKind.SIGNED_SELECTION}
+    constant, vertex = Purpose.CONSTANT, Purpose.VERTEX
+    assert [step.purpose for step in plan.steps] == [constant, vertex, constant, vertex, constant]
     assert 0.99 < plan.guarantee().epsilon <= 1.0
     fitted = model(**given).fit(X, Y)
     assert fitted.release_.plan.steps == plan.steps
@@ -68,11 +71,34 @@ def test_the_plan_is_within_the_budget_and_is_what_is_asked(relation: Relation) 
 
 
 def test_t24_the_range_is_the_largest_that_is_safe() -> None:
-    for times, epsilon, delta in ((1, 1.0, 1e-6), (9, 1.0, 1e-6), (300, 4.0, 1e-9)):
-        found = largest_range(times, Relation.REPLACE_ONE, epsilon, delta)
-        price = [compose([Repeated(BoundedRange(each), times)]).epsilon(delta) for each in (found, found * 2)]
+    for times, halvings, epsilon, delta in ((1, 0, 1.0, 1e-6), (9, 5, 1.0, 1e-6), (300, 5, 4.0, 1e-9)):
+        walk = Walk(times, halvings)
+        found = largest_range(walk, Relation.REPLACE_ONE, epsilon, delta)
+        part = walk.part if halvings else Fraction(1)
+        price = [
+            compose([Repeated(BoundedRange(each), times), *[BoundedRange(each * part)] * (3 * halvings)]).epsilon(delta)
+            for each in (found, found * 2)
+        ]
         assert price[0] <= epsilon < price[1]
-        assert found >= Fraction(epsilon) / times * Fraction(999, 1000)
+        assert found >= Fraction(epsilon) / (times + 3 * halvings) * Fraction(999, 1000)
+
+
+@pytest.mark.filterwarnings("ignore:The budget is small")
+def test_few_passes_leave_a_step_and_a_constant() -> None:
+    plan = model(max_passes=4).plan(600, 6)
+    assert [step.times for step in plan.steps] == [1, 1, 1]
+    assert plan.guarantee().epsilon <= 1.0
+    with pytest.raises(SettingError, match="at least 3"):
+        model(max_passes=2).plan(600, 6)
+
+
+def test_the_constant_meets_the_share_of_labels() -> None:
+    """n = 4000, 12% of one label, ε = 2, seeded: the mean prediction is within 0.02 of the share."""
+    rng = np.random.default_rng(4)
+    rows = rng.uniform(0, 1, size=(4000, 6))
+    y = (rng.random(4000) < 1 / (1 + np.exp(3.0 - 2.0 * rows[:, 0]))).astype(int)
+    fitted = model(epsilon=2.0, bounds=(0, 1), random_state=1).fit(rows, y)
+    assert abs(float(fitted.predict_proba(rows)[:, 1].mean()) - float(y.mean())) < 0.02
 
 
 def test_sparse_and_dense_rows_give_the_same_fit() -> None:
@@ -82,7 +108,8 @@ def test_sparse_and_dense_rows_give_the_same_fit() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:There are more coefficients", "ignore:The budget is small")
-def test_most_true_slopes_of_a_wide_table_are_found() -> None:
+@pytest.mark.parametrize("intercept", [False, True])
+def test_most_true_slopes_of_a_wide_table_are_found(intercept: bool) -> None:
     """n = 2000, d = 4,000, 10 slopes, ε = 1, seeded; the figure at d = 20,000 is in docs/selection.md."""
     rng = np.random.default_rng(1)
     rows = rng.choice(np.array([-1, 1], dtype=np.float32), size=(2000, 4000))
@@ -90,10 +117,10 @@ def test_most_true_slopes_of_a_wide_table_are_found() -> None:
     beta = np.zeros(4000)
     beta[true] = 1.5 * rng.choice([-1, 1], 10)
     y = (rng.random(2000) < 1 / (1 + np.exp(-rows @ beta))).astype(int)
-    fitted = model(constraint=L1Ball(15.0), fit_intercept=False, random_state=1).fit(rows, y)
+    fitted = model(constraint=L1Ball(15.0), fit_intercept=intercept, random_state=1).fit(rows, y)
     found = np.flatnonzero(fitted.coef_[0])
     assert len(set(found) & set(true)) >= 5
-    assert len(fitted.certificate_.document["events"]) == 1
+    assert len(fitted.certificate_.document["events"]) == (5 if intercept else 1)
 
 
 @pytest.mark.parametrize(

@@ -275,6 +275,9 @@ def _selections() -> Iterator[tuple[str, str, int, int, Settings]]:
             for n, d in ((300, 5), (2000, 600), (50_000, 30), (10**6, 100)):
                 given = {"budget": budget, "solver": "frank-wolfe", "inference": False, "constraint": L1Ball(2.0)}
                 yield f"{model} n={n} d={d} {epsilon:g} {delta:g} frank-wolfe", model, n, d, given
+                for name, own in (("no intercept", {"fit_intercept": False}), ("few passes", {"max_passes": 9})):
+                    held = {**given, **own}
+                    yield f"{model} n={n} d={d} {epsilon:g} {delta:g} frank-wolfe {name}", model, n, d, held
     for model in ("logistic", "linear"):
         yield from _named(model, _few(), {"solver": "zeroth-order"})
 

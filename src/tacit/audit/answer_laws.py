@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 
 from tacit.accounting.objective_perturbation import jacobian_term
-from tacit.audit.block_laws import KnownDraws, MedianLaw, known_results
+from tacit.audit.block_laws import KnownDraws, block_law, known_results
 from tacit.audit.bounds import Floats
 from tacit.audit.selection_laws import Choice, ChoiceLaw, PosteriorLaw, exact_scores
 from tacit.audit.shift import AnswerLaw, Shift
 from tacit.contract.accuracy_of_minimum import Accuracy
-from tacit.contract.block_price import ChoicePrice
-from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockMedian
+from tacit.contract.block_query import AnyBlockQuery, BlackBox, BlockDepth, BlockMedian
 from tacit.contract.query import KIND_OF, Answer, NoisyMinimum, PerturbedMinimum, Query, QueryKind
 from tacit.contract.selection_price import SelectionPrice
 from tacit.contract.selection_query import PosteriorDraw
@@ -61,19 +60,19 @@ SLACK, VOLUME_SLACK = Fraction(1 + 2.0**-20), Fraction(1 + 2.0**-15)
 """For what is compared in floats: perturbed minima, and their curvatures, whose rows are rounded to 18 bits."""
 
 
-Minima = dict[tuple[Any, ...], tuple[list[int], Fraction]]
-"""Integers and steps of minima before noise, by what was asked for."""
+Kept = dict[Any, Any]
+"""What does not depend on noise, by what was asked for: integers and steps of minima, and results of known blocks."""
 
 
 class AuditedTable(Responder):
     """Answers with noise as a private run does, or without, on the records that a private run would have.
 
-    A noisy minimum is computed once and kept in `minima`: from run to run only its noise is drawn anew.
+    A noisy minimum and the results of blocks are computed once and `kept`: from run to run only noise is drawn anew.
     """
 
-    def __init__(self, store: Store, minima: Minima, *, noised: bool = False, seed: int | None = None) -> None:
+    def __init__(self, store: Store, kept: Kept, *, noised: bool = False, seed: int | None = None) -> None:
         super().__init__(store, private=noised, seed=seed)
-        self._minima = minima
+        self._kept = kept
 
     def answer(self, query: Query, price: AnyPrice) -> Answer:
         """Answer a query, with fresh noise where there is any."""
@@ -94,10 +93,12 @@ class AuditedTable(Responder):
         return KnownDraws()
 
     def _results_of(self, query: AnyBlockQuery) -> Floats:
-        """Results of the blocks; a black box is run in this process."""
-        if isinstance(query.function, BlackBox):
-            return known_results(query.function, query.blocks, self._store)
-        return super()._results_of(query)
+        """Results of the blocks, which are known; a black box is run in this process."""
+        key = query.function, query.blocks
+        if key not in self._kept:
+            own = isinstance(query.function, BlackBox)
+            self._kept[key] = known_results(*key, self._store) if own else super()._results_of(query)
+        return np.array(self._kept[key])
 
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records as a private run does: in float32."""
@@ -107,9 +108,10 @@ class AuditedTable(Responder):
         """The integers of a minimum before noise, and their step."""
         matrix = None if query.matrix is None else query.matrix.tobytes()
         key = query.clip, query.ridge, query.loss, query.classes, matrix, price
-        if key not in self._minima:
-            self._minima[key] = integer_minimum(self._settle(query), price, self._store)
-        return self._minima[key]
+        if key not in self._kept:
+            self._kept[key] = integer_minimum(self._settle(query), price, self._store)
+        found: tuple[list[int], Fraction] = self._kept[key]
+        return found
 
     def objective(self, query: PerturbedMinimum, price: PerturbedPrice) -> Objective:
         """The objective of a perturbed minimum, without its linear noise."""
@@ -143,9 +145,8 @@ def law_of(query: Query, price: AnyPrice, tables: Sequence[AuditedTable]) -> Ans
         if query.classes > 1:
             values = [value.reshape(query.classes, -1).T for value in values]
         return NoiseLaw(KIND_OF[NoisyMinimum], price, values[0], values[1], (tuple(first), tuple(second)))
-    if isinstance(query, BlockMedian):
-        assert isinstance(price, ChoicePrice)  # noqa: S101 - for the type checker
-        return MedianLaw(query, price, tuple(table._results_of(query) for table in tables))  # noqa: SLF001
+    if isinstance(query, BlockMedian | BlockDepth):
+        return block_law(query, price, tuple(table._results_of(query) for table in tables))  # noqa: SLF001
     exact = [table.answer(query, price).value for table in tables]
     assert isinstance(price, Price | GammaPrice | LaplacePrice)  # noqa: S101 - for the type checker
     return NoiseLaw(KIND_OF[type(query)], price, exact[0], exact[1])

@@ -17,6 +17,7 @@ from typing import Any
 
 from tacit.audit.attack import Attack, Subject, approximate_budget, gaussian_budget, pure_budget
 from tacit.audit.block_answers import BLOCK_QUERIES
+from tacit.audit.deep_points import DEEP_FIT, deep_fit
 from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
 from tacit.audit.holdout_claims import holdout_claims
@@ -42,6 +43,7 @@ from tacit.audit.simulated_pairs import (
     lone_row,
     opposed_rows,
     overshot_row,
+    sole_level,
     sole_opposed_row,
     sole_row,
 )
@@ -64,7 +66,6 @@ from tacit.estimators.regressors import (
     Ridge,
 )
 from tacit.estimators.subsample_aggregate import SubsampleAggregate
-from tacit.estimators.tukey import TukeyRegressor
 from tacit.estimators.whitening import PrivateWhitener
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
@@ -188,7 +189,15 @@ SOLVER_FITS = (
     AuditedFit("newton", partial(LogisticRegression, solver="newton")),
     AuditedFit("majorised-newton", partial(LinearRegression, solver="majorised-newton"), Outcome.NUMBERS),
     AuditedFit("double-noise-newton", partial(LogisticRegression, solver="double-noise-newton")),
-    AuditedFit("aggregate", partial(LogisticRegression, solver="aggregate")),
+    # Alone in its block, a record turns the block's least squares from one end of the ball to the other.
+    AuditedFit(
+        "aggregate",
+        partial(LinearRegression, solver="aggregate"),
+        Outcome.NUMBERS,
+        relation=Relation.REPLACE_ONE,
+        columns=1,
+        pair=sole_level,
+    ),
     AuditedFit(
         "subsample-and-aggregate:median",
         partial(
@@ -251,17 +260,6 @@ _FIXED_SIZES = tuple(
     )
     for sampling in (Sampling.WITHOUT_REPLACEMENT, Sampling.WITH_REPLACEMENT)
 )
-_DEEP = AuditedFit(
-    "TukeyRegressor",
-    TukeyRegressor,
-    Outcome.NUMBERS,
-    Relation.REPLACE_ONE,
-    records=800,
-    columns=1,
-    pair=lone_row,
-    budget=approximate_budget,
-    coefficients=(1.0, 0.0),
-)
 OTHERS: tuple[Attack, ...] = (
     # Which batch was drawn is not known, so their answers have no likelihood ratio: the coefficients are seen.
     Attack(_BATCHES.name, Subject.SOLVER, _BATCHES.worlds),
@@ -278,8 +276,8 @@ OTHERS: tuple[Attack, ...] = (
         Attack(query.__name__, Subject.MECHANISM, partial(case.worlds, Relation.REPLACE_ONE))
         for query, case in BLOCK_QUERIES.items()
     ),
-    # A density over the reals has no exact likelihood ratio in floats: the coefficients are seen.
-    Attack("TukeyRegressor", Subject.ESTIMATOR, _DEEP.worlds),
+    # Its tables depend on the price: the stability test must be near its threshold.
+    Attack(DEEP_FIT.name, Subject.ESTIMATOR, deep_fit),
     Attack("ReusableHoldout", Subject.MECHANISM, holdout_claims),
 )
 
@@ -307,7 +305,7 @@ ATTACKS: Mapping[str, Attack] = MappingProxyType(
     {attack.name: attack for subject in Subject for attack in _ALL if attack.subject is subject}
 )
 """Every attack by its name."""
-REPLAYED: Mapping[str, AuditedFit] = MappingProxyType({fit.name: fit for fit in (*ESTIMATORS, *SOLVER_FITS)})
+REPLAYED: Mapping[str, AuditedFit] = MappingProxyType({fit.name: fit for fit in (*ESTIMATORS, *SOLVER_FITS, DEEP_FIT)})
 """Fits whose transcripts are replayed, by name."""
 
 

@@ -77,6 +77,14 @@ def sole_row(relation: Relation, outcome: Outcome, records: int, columns: int) -
     return _without_others(lone_row(relation, outcome, records, columns), records)
 
 
+def sole_level(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
+    """A record at the centre of the bounds among invalid ones: its response alone decides the constant."""
+    pair = sole_row(relation, outcome, records, columns)
+    for table in (pair.first, pair.second):
+        table.X[0] *= 0.0
+    return pair
+
+
 def sole_opposed_row(relation: Relation, outcome: Outcome, records: int, columns: int) -> Pair:
     """The first of `opposed_rows` among invalid ones: which of the others a batch holds makes no difference."""
     return _without_others(opposed_rows(relation, outcome, records, columns), records)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.accounting.composition import compose, mu_squared_of
-from tacit.audit.answer_laws import AuditedTable, Minima, law_of
+from tacit.audit.answer_laws import AuditedTable, Kept, law_of
 from tacit.audit.attack import Worlds, approximate_budget, pure_budget
 from tacit.audit.bounds import Floats
 from tacit.contract.query import (
@@ -88,12 +88,12 @@ class OneQuery:
         stores = [prepared_table([NOTHING] if row is None else [row, NOTHING], storage) for row in rows]
         price = self._price(mu, relation, len(rows))
         claim = compose(events_of(KIND_OF[type(self.query)], price, relation, self._size), relation)
-        minima: list[Minima] = [{}, {}]
+        kept: list[Kept] = [{}, {}]
         responders = [
-            AuditedTable(store, minima[k], noised=True, seed=None if seed is None else 2 * seed + k)
+            AuditedTable(store, kept[k], noised=True, seed=None if seed is None else 2 * seed + k)
             for k, store in enumerate(stores)
         ]
-        law = law_of(self.query, price, [AuditedTable(*each) for each in zip(stores, minima, strict=True)])
+        law = law_of(self.query, price, [AuditedTable(*each) for each in zip(stores, kept, strict=True)])
 
         def draw(world: int, runs: int) -> Floats:
             return np.array([law.log_ratio(responders[world].answer(self.query, price)) for _ in range(runs)])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.audit.answer_laws import AuditedTable, Minima, law_of
+from tacit.audit.answer_laws import AuditedTable, Kept, law_of
 from tacit.audit.shift import Shift
 from tacit.contract.checked_query import PART
 from tacit.contract.plan import Plan
@@ -129,8 +129,8 @@ class TwinTables:
     pair: Pair
     prepared: tuple[Store, Store]
     program: Program | None = None
-    minima: tuple[Minima, Minima] = field(default_factory=lambda: ({}, {}), compare=False, repr=False)
-    """Minima of both tables that do not depend on noise."""
+    kept: tuple[Kept, Kept] = field(default_factory=lambda: ({}, {}), compare=False, repr=False)
+    """What both tables keep from run to run."""
 
     @classmethod
     def of(cls, plan: Plan, pair: Pair, program: Program | None = None) -> TwinTables:
@@ -140,8 +140,8 @@ class TwinTables:
 
     def run(self, world: int, seed: int | None, *, compared: bool = True) -> Transcript:
         """Run the plan once on one of the tables; what its queries show is computed where it is `compared`."""
-        noised = AuditedTable(self._store(world), self.minima[world], noised=True, seed=seed)
-        exact = [AuditedTable(self._store(each), self.minima[each]) for each in (0, 1)]
+        noised = AuditedTable(self._store(world), self.kept[world], noised=True, seed=seed)
+        exact = [AuditedTable(self._store(each), self.kept[each]) for each in (0, 1)]
         gate = TwinGate(self.plan, noised, exact, compared=compared)
         plan = completed(self.plan, gate, gate.prepare)
         solution = (self.program or plan.solver.run)(gate, plan)

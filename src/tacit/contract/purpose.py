@@ -47,6 +47,7 @@ class Purpose(StrEnum):
     SCORES = "scores by label"
     CHANNEL_MOMENTS = "second moments of channels"
     VERTEX = "vertex of the region"
+    CONSTANT = "constant"
     CANDIDATE = "candidate"
     POSTERIOR = "draw from a posterior"
     DIFFERENCES = "difference of losses"

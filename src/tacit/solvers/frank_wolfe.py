@@ -5,7 +5,9 @@
 A vertex has one slope, so a score's sensitivity is that of one entry of a gradient, and the noise grows with the
 logarithm of the number of columns: for tables with far more columns than records. A step is an exponential mechanism of
 bounded range η. T of them cost about T η²/8 in concentrated privacy, and η is the largest that is within ε at δ. The
-constant is no part of the ball; it stays within a public bound.
+constant is no part of the ball; it stays within a public bound. It is sought with the slopes held, by halving: before
+the first step, halfway and after the last one. That is a choice of two, which stands out at a smaller range than one of
+2d. A joint choice would share its sensitivity between both.
 
 References
 ----------
@@ -89,23 +91,48 @@ class FrankWolfe(CoefficientSolver):
     iterations: int
     clip: float
     level: float
+    halvings: int = 0
+    """Of the constant, each time that it is sought."""
     name: str = NAME
     maps_rows: ClassVar[bool] = False
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
-        """Ask for the vertices."""
+        """Ask for the vertices, and for the constant between them."""
         radii, constant = radii_of(plan, self.level), plan.design.intercept
+        slopes, alone = radii.copy(), np.zeros(len(radii))
+        if constant:
+            slopes[-1], alone[-1] = 0.0, radii[-1]
 
-        def step(number: int, theta: Vector) -> Vector:
-            place, side, level = gate.ask(VertexChoice(theta, radii, self.clip, plan.loss, constant)).value
-            share = 2.0 / (number + 2.0 + FRANK_WOLFE.first)
-            theta = (1.0 - share) * theta
-            theta[int(place)] += share * side * radii[int(place)]
-            if constant:
-                theta[-1] += share * level * radii[-1]
+        def ask(theta: Vector, reach: Vector, clip: float) -> tuple[int, float, float]:
+            place, side, level = gate.ask(VertexChoice(theta, reach, clip, plan.loss, constant)).value
+            return int(place), float(side), float(level)
+
+        def centred(theta: Vector) -> Vector:
+            theta[-1] = 0.0
+            for halving in range(self.halvings):
+                theta[-1] += ask(theta, alone, plan.loss.lipschitz)[2] * radii[-1] / 2.0 ** (halving + 1)
             return theta
 
-        return Solution(take_steps(np.zeros(plan.design.width), self.iterations, step, first=self.iterations - 1))
+        def step(number: int, theta: Vector) -> Vector:
+            place, side, _ = ask(theta, slopes, self.clip)
+            share = 2.0 / (number + 2.0 + FRANK_WOLFE.first)
+            level = theta[-1]
+            theta = (1.0 - share) * theta
+            theta[place] += share * side * radii[place]
+            if constant:
+                theta[-1] = level
+                if number + 1 in _sought_after(self.iterations):
+                    theta = centred(theta)
+            return theta
+
+        start = np.zeros(plan.design.width)
+        start = centred(start) if constant else start
+        return Solution(take_steps(start, self.iterations, step, first=self.iterations - 1))
+
+
+def _sought_after(steps: int) -> tuple[int, int]:
+    """The numbers of steps after which the constant is sought again."""
+    return (steps + 1) // 2, steps
 
 
 @dataclass(frozen=True)
@@ -184,9 +211,9 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     - The events cost at most ε at δ, by the accountant that will price them.
     """
     require((*BUDGETS, *REQUIRES), facts, options)
-    steps = steps_of(facts, options, float(allowed) / 2)
+    walk = _walk(facts, options, 8 * (float(allowed) / 2) / _clear_range(facts) ** 2)
     epsilon, delta = facts.budget.epsilon or 0.0, facts.budget.delta or 0.0
-    return _planned(facts, steps, largest_range(steps, facts.relation, epsilon, delta))
+    return _planned(facts, walk, largest_range(walk, facts.relation, epsilon, delta))
 
 
 def pure_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
@@ -197,9 +224,8 @@ def pure_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> 
     - The events cost at most `allowed`, in exact rationals.
     """
     require((*BUDGETS, *REQUIRES), facts, options)
-    most, least = FRANK_WOLFE.steps[1], FRANK_WOLFE.steps[0]
-    steps = options.iterations or int(between(float(allowed) / _clear_range(facts), least, most))
-    return _planned(facts, steps, allowed / steps)
+    walk = _walk(facts, options, float(allowed) / _clear_range(facts))
+    return _planned(facts, walk, allowed / (walk.steps + walk.searches * walk.halvings * walk.part))
 
 
 def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
@@ -208,18 +234,44 @@ def exact_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     return assembled(facts, ExactFrankWolfe(_level(facts)), ())
 
 
-def steps_of(facts: PublicFacts, options: SolverOptions, rho: float) -> int:
-    """How many steps a concentrated budget pays for, if each has a range at which scores stand out."""
+@dataclass(frozen=True)
+class Walk:
+    """How many steps there are, and how often the constant is halved at each of three searches."""
+
+    steps: int
+    halvings: int
+    searches: ClassVar[int] = 3
+
+    @property
+    def part(self) -> Fraction:
+        """√(share·T / halvings), rounded: the halvings have `share` of what the steps cost in concentrated privacy."""
+        if self.halvings == 0:
+            return Fraction(0)
+        part = math.sqrt(FRANK_WOLFE.constant * self.steps / (self.searches * self.halvings))
+        return Fraction(round(min(part, 1.0) * 2**10), 2**10)
+
+    def events(self, each: Fraction) -> list[Repeated]:
+        """What the steps cost, and the halvings."""
+        found = [Repeated(BoundedRange(each), self.steps)]
+        if self.halvings:
+            found.append(Repeated(BoundedRange(each * self.part), self.searches * self.halvings))
+        return found
+
+
+def _walk(facts: PublicFacts, options: SolverOptions, paid: float) -> Walk:
+    """As many steps as are paid for, if each has a range at which scores stand out, and halvings of the constant."""
     least, most = FRANK_WOLFE.steps
-    most = min(most, facts.passes_allowed(options) + facts.counts)
-    return options.iterations or int(between(8 * rho / _clear_range(facts) ** 2, min(least, most), most))
+    passes = facts.passes_allowed(options) + facts.counts
+    # Where passes are few, half of them are for the constant.
+    halvings = max(1, min(FRANK_WOLFE.halvings, passes // (2 * Walk.searches))) if facts.design.intercept else 0
+    most = max(1, min(most, passes - Walk.searches * halvings))
+    return Walk(options.iterations or int(between(paid, min(least, most), most)), halvings)
 
 
 def _clear_range(facts: PublicFacts) -> float:
     """The range at which a score of `seen`·n clips is as likely as all others together."""
-    candidates = 2 * len(facts.design.columns) * (2 if facts.design.intercept else 1)
     share = FRANK_WOLFE.seen * facts.records / (2 * facts.sensitivity)
-    return math.log(candidates) / share
+    return math.log(2 * len(facts.design.columns)) / share
 
 
 def _level(facts: PublicFacts) -> float:
@@ -227,18 +279,28 @@ def _level(facts: PublicFacts) -> float:
     return FRANK_WOLFE.response_level if numeric else FRANK_WOLFE.level
 
 
-def _planned(facts: PublicFacts, steps: int, each: Fraction) -> Plan:
-    price = selection_price(QueryKind.SIGNED_SELECTION, each, facts.relation)
+def _planned(facts: PublicFacts, walk: Walk, each: Fraction) -> Plan:
     clip = FRANK_WOLFE.slope * facts.loss.lipschitz
     if isinstance(facts.design.response, Continuous):
         clip = min(clip, FRANK_WOLFE.response_slope)
-    solver = FrankWolfe(steps, clip, _level(facts))
-    return assembled(facts, solver, (Step(QueryKind.SIGNED_SELECTION, price, steps, Purpose.VERTEX),))
+    solver = FrankWolfe(walk.steps, clip, _level(facts), walk.halvings)
+
+    def priced(purpose: Purpose, eta: Fraction, times: int) -> list[Step]:
+        kind = QueryKind.SIGNED_SELECTION
+        return [Step(kind, selection_price(kind, eta, facts.relation), times, purpose)] if times else []
+
+    half = _sought_after(walk.steps)[0]
+    search = priced(Purpose.CONSTANT, each * walk.part, walk.halvings)
+    first, last = (priced(Purpose.VERTEX, each, times) for times in (half, walk.steps - half))
+    if not search:
+        return assembled(facts, solver, tuple(priced(Purpose.VERTEX, each, walk.steps)))
+    # One step alone is both halfway and the last.
+    return assembled(facts, solver, (*search, *first, *search, *last, *(search if last else ())))
 
 
 @functools.lru_cache(maxsize=64)
-def largest_range(times: int, relation: Relation, epsilon: float, delta: float) -> Fraction:
-    """The largest range, to a part in 10^6, of so many selections that are within ε at δ together.
+def largest_range(walk: Walk, relation: Relation, epsilon: float, delta: float) -> Fraction:
+    """The largest range of a step, to a part in 10^6, with which all selections are within ε at δ together.
 
     Guarantee
     ---------
@@ -246,11 +308,12 @@ def largest_range(times: int, relation: Relation, epsilon: float, delta: float) 
     """
 
     def cost(each: float) -> float:
-        return compose([Repeated(BoundedRange(Fraction(each)), times)], relation).epsilon(delta)
+        return compose(walk.events(Fraction(each)), relation).epsilon(delta)
 
     # The sum of pure prices is within ε, rounded down.
-    low, high = epsilon / times * (1 - 2.0**-50), epsilon
-    if times == 1 or cost(high) <= epsilon:
+    whole = float(walk.steps + walk.searches * walk.halvings * walk.part)
+    low, high = epsilon / whole * (1 - 2.0**-50), epsilon
+    if cost(high) <= epsilon:
         return Fraction(high)
     for _ in range(HALVINGS):
         middle = math.sqrt(low * high)
