@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from tacit.certificate.certificate import Certificate
 from tacit.constraints.region import L1Ball
 from tacit.contract.plan import Penalty, Plan, PublicFact
+from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
@@ -92,3 +94,11 @@ def test_persons_and_other_losses_are_refused(solver: str, columns: int) -> None
         document["loss"] = "pinball"
         with pytest.raises(CertificateError, match="no proof"):
             forged(document).check()
+
+
+def test_another_kind_of_selection_is_refused() -> None:
+    """Unsigned scores move by half as much: with them a walk would cost half of what it does."""
+    plan = plan_of("frank-wolfe")
+    steps = tuple(replace(step, kind=QueryKind.SELECTION) for step in plan.steps)
+    with pytest.raises(CertificateError, match="asks for no selection"):
+        document_of(replace(plan, steps=steps))

@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from tacit import Budget, Ledger, SubsampleAggregate
-from tacit.errors import SettingError
+from tacit import Budget, Ledger, LinearRegression, SubsampleAggregate
+from tacit.errors import LedgerError, SettingError
 from tacit.estimators import block_model
 
 RNG = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def test_ridge_regression_of_blocks_inside_a_ledger() -> None:
         estimator=Ridge(), epsilon=8.0, delta=1e-6, output_bounds=(-4, 4), blocks=40, classes=None
     )
     seen: list[tuple[int, int, str]] = []
-    with Ledger(budget=Budget(epsilon=9.0, delta=1e-5)) as ledger:
+    with Ledger(budget=Budget(epsilon=9.0, delta=1e-5), refusals="curator") as ledger:
         model.set_params(progress=lambda *it: seen.append(it)).fit(X, Y)
         assert len(ledger.charges()) == 1
     assert np.abs(model.coef_ - [2.0, -1.0]).max() < 3.0
@@ -42,6 +42,17 @@ def test_ridge_regression_of_blocks_inside_a_ledger() -> None:
     assert certificate.check().consistent
     assumed = [fact["name"] for fact in certificate.document["public"] if fact["source"] == "assumed"]
     assert "a block's result and its time depend on the rows of that block alone" in assumed
+
+
+def test_only_a_curator_runs_programs_on_records() -> None:
+    """The same rule as for black-box losses; a block whose code is the package's own is for everybody."""
+    model = SubsampleAggregate(estimator=Ridge(), epsilon=8.0, delta=1e-6, output_bounds=(-4, 4), blocks=40)
+    with Ledger(budget=Budget(epsilon=9.0, delta=1e-5)) as ledger:
+        with pytest.raises(LedgerError, match="only a curator may run it"):
+            model.fit(X, Y)
+        assert ledger.charges() == ()
+        LinearRegression(epsilon=8.0, delta=1e-6, bounds=(-3, 3), y_bounds=(-5, 5), solver="aggregate").fit(X, Y)
+        assert len(ledger.charges()) == 1
 
 
 def test_blocks_that_raise_are_charged_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ import pytest
 
 from tacit.contract.block_query import BlackBox
 from tacit.errors import SettingError
-from tacit.mechanisms.block_process import BlockProcesses
+from tacit.mechanisms.block_process import BlockProcesses, address_space
 
-FINE, RAISES, EXITS, NAN, SHORT, WORDS, PRINTS, SPINS, SLEEPS, KILLS, REMEMBERS, SLOW = range(12)
+FINE, RAISES, EXITS, NAN, SHORT, WORDS, PRINTS, SPINS, SLEEPS, KILLS, REMEMBERS, SLOW, GREEDY = range(13)
 DEFAULT = (-1.0, -2.0)
 
 
@@ -38,10 +38,11 @@ def behave(X: Any, y: Any) -> Any:
     if kind == SPINS:
         while True:
             pass
-    if kind == SLEEPS:
-        time.sleep(3600)
-    if kind == SLOW:
-        time.sleep(0.6)
+    if kind in {SLEEPS, SLOW}:
+        time.sleep(3600 if kind == SLEEPS else 0.6)
+    if kind == GREEDY:
+        # Three gigabytes, of which hardly any is touched.
+        np.empty(3 << 27)
     if kind == KILLS:
         os.kill(os.getppid(), signal.SIGKILL)
     if kind == REMEMBERS:
@@ -70,7 +71,7 @@ def test_numbers_come_back(processes: BlockProcesses) -> None:
     assert processes.answer(*block(FINE)).tolist() == [0.0, 6.0]
 
 
-@pytest.mark.parametrize("kind", [RAISES, EXITS, NAN, SHORT, WORDS])
+@pytest.mark.parametrize("kind", [RAISES, EXITS, NAN, SHORT, WORDS, GREEDY])
 def test_failures_give_the_default(processes: BlockProcesses, kind: int) -> None:
     assert tuple(processes.answer(*block(kind))) == DEFAULT
 
@@ -116,6 +117,19 @@ def test_a_server_that_cannot_be_started_again_gives_the_default(
         patch.setattr(BlockProcesses, "_start", refuse)
         assert processes.answer(*block(FINE)).tolist() == list(DEFAULT)
     assert processes.answer(*block(FINE)).tolist() == [0.0, 6.0]
+
+
+def test_memory_is_limited_for_each_block_alone(processes: BlockProcesses) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda kind: processes.answer(*block(kind)).tolist(), [GREEDY, FINE, GREEDY, FINE]))
+    assert found == [list(DEFAULT), [0.0, 6.0]] * 2
+    assert (address_space() or 0) > 0
+
+
+def test_rows_beyond_the_memory_give_the_default() -> None:
+    function = BlackBox(pickle.dumps(len), (7.0,), (), (), memory=1 << 20)
+    with BlockProcesses(function) as small:
+        assert small.answer(np.zeros((1 << 18, 2)), np.zeros(1 << 18)).tolist() == [7.0]
 
 
 def test_a_program_that_cannot_be_loaded_is_refused() -> None:

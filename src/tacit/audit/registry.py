@@ -178,7 +178,9 @@ ESTIMATORS = (
     _opposed(MarginClassifier, Outcome.LABELS, loss=audited_loss),
     _opposed(MarginRegressor, Outcome.NUMBERS, loss=audited_loss),
 )
-_WALK = partial(LogisticRegression, solver="frank-wolfe", constraint=L1Ball(4.0))
+# In so small a ball the slope of a record stays at its clip, however the walk goes.
+_WALK = partial(LogisticRegression, solver="frank-wolfe", constraint=L1Ball(0.2), iterations=STEPS)
+_SLOPES = partial(_WALK, fit_intercept=False)
 SOLVER_FITS = (
     AuditedFit("auto", LogisticRegression),
     AuditedFit("gradient", partial(LogisticRegression, **_FAR_START), relation=Relation.REPLACE_ONE, pair=opposed_rows),
@@ -226,8 +228,9 @@ SOLVER_FITS = (
     *_perturbed(OBJECTIVE, pure_budget),
     *_perturbed(OUTPUT, pure_budget),
     AuditedFit("gradient:by-hand", partial(hand_set_gradient, iterations=STEPS)),
-    AuditedFit("frank-wolfe", _WALK, budget=approximate_budget),
-    AuditedFit("frank-wolfe:pure", _WALK, budget=pure_budget),
+    AuditedFit("frank-wolfe", _SLOPES, pair=sole_row, budget=approximate_budget),
+    AuditedFit("frank-wolfe:constant", _WALK, pair=sole_row, budget=approximate_budget),
+    AuditedFit("frank-wolfe:pure", partial(_SLOPES, iterations=1), pair=sole_row, budget=pure_budget),
     AuditedFit("exponential", partial(LogisticRegression, solver="exponential"), columns=3),
     AuditedFit("exponential:grid", partial(LinearSVC, solver="exponential"), columns=1, budget=approximate_budget),
     AuditedFit("exponential:pure", partial(LogisticRegression, solver="exponential"), columns=1, budget=pure_budget),

@@ -108,8 +108,8 @@ class Certificate(Document):
 
     Guarantee: `check` accepts a total only if the events, under the relation stated, add up to it: epsilon and mu are
     never below the derived ones, the exact square of mu is equal to it. `check` accepts an event only if its
-    sensitivity follows from the bound and the relation, and if the stated loss, classes, columns and number of records
-    are those that its price is for. Noise from a chosen seed, or none, is ``private: false``, and
+    sensitivity follows from the bound and the relation, and if the stated solver, loss, classes, columns, outputs and
+    number of records are those that its price is for. Noise from a chosen seed, or none, is ``private: false``, and
     no guarantee is stated. The same release under the same versions has the same digest. The digest covers every part
     of the fit that `covers` names.
     """
@@ -283,7 +283,7 @@ def read_entry(entry: Mapping[str, Any], relation: Relation, stated: StatedModel
         require(canonical({name: entry[name]}) == canonical({name: value}), f"{place}: {name} {premises}")
     if price is None:
         return None
-    stated.require_price(kind, price, place)
+    stated.require_price(kind, price, size, place)
     return events.from_json(entry["event"])
 
 

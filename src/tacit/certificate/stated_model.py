@@ -43,15 +43,30 @@ _OF_FAMILY: Mapping[str, frozenset[str]] = {
     "quantile": frozenset({"pinball"}),
 }
 """Which of them a family minimises."""
+_ASKED_BY: Mapping[QueryKind, frozenset[str]] = {
+    QueryKind.SELECTION: frozenset({"exponential", "hypotheses"}),
+    QueryKind.SIGNED_SELECTION: frozenset({"frank-wolfe", "selection"}),
+    QueryKind.POSTERIOR: frozenset({"exponential"}),
+    QueryKind.BLOCK_MEAN: frozenset({"aggregate", "subsample-and-aggregate"}),
+    QueryKind.BLOCK_MEDIAN: frozenset({"subsample-and-aggregate"}),
+    QueryKind.BLOCK_DEPTH: frozenset({"deep-point"}),
+    QueryKind.VOTE_CHECKS: frozenset({"teachers"}),
+    QueryKind.VOTE_COUNTS: frozenset({"teachers"}),
+}
+"""Which solvers ask for a selection, a draw or an aggregate of blocks: the price of another kind is not theirs."""
 _OWN = "own: "
+_STATED_ONCE = ("classes", "columns", "feature_map", "output_bounds", "public rows")
+"""Facts that prices rest on."""
 _PERSONS = frozenset({"max_rows_per_unit", "number of units", "unit"})
 """Facts of tables in which a person has several records."""
 
 
 @dataclass(frozen=True)
 class StatedModel:
-    """Loss, number of records and public facts, as a document states them."""
+    """Solver, loss, number of records and public facts, as a document states them."""
 
+    solver: str | None
+    """None where several may have been run, as in a search."""
     loss: str
     records: int
     facts: Mapping[str, Any]
@@ -60,13 +75,16 @@ class StatedModel:
     def of(cls, document: Mapping[str, Any]) -> StatedModel:
         """Read what a document states; a fact that is stated twice could be either."""
         names = [fact["name"] for fact in document["public"]]
-        once = all(names.count(name) <= 1 for name in ("classes", "columns", "feature_map"))
-        require(once, "classes, columns or feature map are stated twice")
+        once = all(names.count(name) <= 1 for name in _STATED_ONCE)
+        require(once, f"one of {', '.join(_STATED_ONCE)} is stated twice")
         facts = {fact["name"]: fact["value"] for fact in document["public"]}
-        return cls(document["loss"], document["records"]["value"], facts)
+        return cls(document.get("solver"), document["loss"], document["records"]["value"], facts)
 
-    def require_price(self, kind: QueryKind, price: AnyPrice, place: str) -> None:
+    def require_price(self, kind: QueryKind, price: AnyPrice, size: int, place: str) -> None:
         """Refuse a price that is not one of this model's."""
+        asked = self.solver is None or kind not in _ASKED_BY or self.solver in _ASKED_BY[kind]
+        require(asked, f"{place}: the solver that is stated asks for no {kind}")
+        self._require_size(kind, size, place)
         require(
             not (kind in _CURVED and self.loss.startswith(_OWN)),
             f"{place}: no {kind} is priced for an own loss, whose curvature nothing bounds",
@@ -96,6 +114,21 @@ class StatedModel:
             proven = self.loss == regression.DISTANCE.name
             require(proven, f"{place}: Laplace noise is priced for means alone, not for the loss that is stated")
             require(price.width == self._coordinates(place), f"{place}: sensitivity.width is not that of the columns")
+
+    def _require_size(self, kind: QueryKind, size: int, place: str) -> None:
+        """Refuse another number of medians than there are bounds, and of votes than there are public rows."""
+        if kind is QueryKind.BLOCK_MEDIAN:
+            bounds = self.facts.get("output_bounds")
+            pair = isinstance(bounds, list) and len(bounds) == 2 and all(isinstance(end, list) for end in bounds)
+            require(pair, f"{place}: the output_bounds, on which its price rests, are not stated")
+            same = {len(end) for end in bounds} == {size}  # type: ignore[union-attr]
+            require(same, f"{place}: there are not as many medians as output_bounds")
+        if kind in {QueryKind.VOTE_CHECKS, QueryKind.VOTE_COUNTS}:
+            rows = self.facts.get("public rows")
+            whole = isinstance(rows, int) and not isinstance(rows, bool)
+            require(whole, f"{place}: the number of public rows, on which its price rests, is not stated")
+            fits = size == rows if kind is QueryKind.VOTE_CHECKS else size <= rows  # type: ignore[operator]
+            require(fits, f"{place}: there are not as many {kind} as public rows")
 
     def _classes(self, place: str) -> int:
         classes = self.facts.get("classes")

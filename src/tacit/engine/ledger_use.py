@@ -14,6 +14,7 @@ from typing import Any
 
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.stored_release import release_from_json, release_to_json, request_digest
+from tacit.contract.block_query import BlackBox
 from tacit.contract.plan import Plan
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
@@ -143,11 +144,14 @@ def require_price(plan: Plan, *, private: bool) -> None:
     ledger = active_ledger()
     if ledger is None or not private:
         return
-    if isinstance(plan.loss, BlackBoxLoss) and ledger.terms.refusals != "curator":
-        raise LedgerError(
-            "a black-box loss is a Python function that sees single records, so that only a curator may fit it. "
-            'Nothing was spent. As the curator, begin the ledger with refusals="curator"; or use tacit.own_loss'
-        )
+    if ledger.terms.refusals != "curator":
+        how = 'Nothing was spent. As the curator, begin the ledger with refusals="curator"; or use'
+        if isinstance(plan.loss, BlackBoxLoss):
+            why = "a black-box loss is a Python function that sees single records, so that only a curator may fit it"
+            raise LedgerError(f"{why}. {how} tacit.own_loss")
+        if isinstance(getattr(plan.solver, "function", None), BlackBox):
+            why = "an estimator on blocks is a Python program that sees records, so that only a curator may run it"
+            raise LedgerError(f"{why}. {how} an estimator of tacit")
     try:
         ledger.price(plan.events(), plan.relation)
     except AccountingError as error:

@@ -201,6 +201,27 @@ class Table:
                 if charged is not None and session.release is not None:
                     charged.settle(session.release)
 
+    @contextmanager
+    def planned_session(
+        self,
+        design: Design,
+        plan_for: Callable[[int | None], Plan],
+        *,
+        refusals: Refusals,
+        seed: int | None,
+        stacklevel: int = 4,
+    ) -> Iterator[Session]:
+        """Plan, admit the records in float64, warn, and open the plan: for what asks queries and has no solver.
+
+        Guarantee: as for `fit`, what public facts can refuse is refused before the first record is read; then as for
+        `session`.
+        """
+        plan = self.admit_by(design, plan_for, refusals=refusals, seed=seed, exact=True)
+        for text in plan.cautions():
+            warnings.warn(text, PrivacyWarning, stacklevel=stacklevel)
+        with self.session(plan, seed=seed) as session:
+            yield session
+
     def taken(self) -> Store:
         """Hand the admitted records over, once; whoever takes them closes them."""
         store, self._store = self._admitted(), None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,7 +25,7 @@ from tacit.design.response import Absent, Binary, Classes, Continuous, Response
 from tacit.engine.black_box_rehearsal import rehearse
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
-from tacit.errors import PrivacyWarning, SettingError
+from tacit.errors import SettingError
 from tacit.estimators.base import Model
 from tacit.estimators.regressors import response_ends
 from tacit.losses.loss import Loss
@@ -117,10 +116,7 @@ class BlockModel(Model):
         function = getattr(first.solver, "function", None)
         if isinstance(function, BlackBox):
             rehearse(function, *invented_rows(design, first.records // first.solver.blocks))  # type: ignore[attr-defined]
-        plan = table.admit_by(design, plan_for, refusals=refusals, seed=seed, exact=True)
-        for text in plan.cautions():
-            warnings.warn(text, PrivacyWarning, stacklevel=4)
-        with table.session(plan, seed=seed) as session:
+        with table.planned_session(design, plan_for, refusals=refusals, seed=seed, stacklevel=6) as session:
             session.release = self._released(session.gate, session.plan, seeded=seed is not None)
         return session.release
 
@@ -133,8 +129,9 @@ class BlockModel(Model):
         seconds = positive("seconds", getattr(self, "seconds", 60.0))
         scales = (*(column.scale for column in design.columns), getattr(design.response, "scale", 1.0))
         centres = (*(column.center for column in design.columns), getattr(design.response, "center", 0.0))
+        memory = math.ceil(positive("memory", getattr(self, "memory", 2.0)) * 2**30)
         code = pickled(program)
-        return BlackBox(code, tuple(default.tolist()), scales, centres, seconds, 1, groups)
+        return BlackBox(code, tuple(default.tolist()), scales, centres, seconds, 1, groups, memory)
 
     def _number_of_blocks(self, name: str) -> int | None:
         given = getattr(self, name)

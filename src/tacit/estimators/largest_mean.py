@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,7 @@ from tacit.design.expression import Statistic, cells_of
 from tacit.design.expression_tree import Interval
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
-from tacit.errors import PrivacyWarning, SettingError
+from tacit.errors import SettingError
 from tacit.estimators.estimates import Answered, release_of
 from tacit.estimators.settings import settings_of
 from tacit.estimators.statistics_gate import stored_design
@@ -110,12 +109,10 @@ def select(
             bounds = {column.name: [column.lower, column.upper] for column in design.columns}
             facts += [PublicFact("bounds", bounds, "declared")]
             facts += [PublicFact("expressions", list(expressions), "declared")]
-            made = table.admit_by(
-                design, lambda n: plan(n).with_facts(*facts), refusals=refusals, seed=settings.seed, exact=True
+            opening = table.planned_session(
+                design, lambda n: plan(n).with_facts(*facts), refusals=refusals, seed=settings.seed
             )
-            for text in made.cautions():
-                warnings.warn(text, PrivacyWarning, stacklevel=2)
-            with table.session(made, seed=settings.seed) as session:
+            with opening as session:
                 index = int(session.gate.ask(query).value[0])
                 half = max((len(expressions) - 1) / 2, 0.5)
                 column = Column("index of the selected expression", (), 0.0, 2 * half, half, half)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,7 +22,7 @@ from tacit.design.factor import Numeric
 from tacit.design.response import Binary, Classes, Response
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
-from tacit.errors import BoundsError, DataError, PrivacyWarning, SettingError
+from tacit.errors import BoundsError, DataError, SettingError
 from tacit.estimators.base import Model
 from tacit.estimators.estimates import Estimate, group_estimate, release_of
 from tacit.estimators.parameters import estimator
@@ -152,12 +151,9 @@ class GaussianNB(ClassifierMixin, Model):
         warned: Sequence[str],
     ) -> Release:
         del warned
-        plan = table.admit_by(design, plan_for, refusals=refusals, seed=seed, exact=True)
-        for text in plan.cautions():
-            warnings.warn(text, PrivacyWarning, stacklevel=4)
         labels = list(design.response.classes)
         query = GroupSums(column_statistics(design), Cell("y", design.width, 1.0), len(labels))
-        with table.session(plan, seed=seed) as session:
+        with table.planned_session(design, plan_for, refusals=refusals, seed=seed, stacklevel=6) as session:
             answer = session.gate.ask(query)
             answered, self._estimate = group_estimate(query, answer, session.plan, labels, single=False)
             session.release = release_of(session.plan, [answered], seeded=seed is not None)

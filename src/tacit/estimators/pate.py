@@ -62,7 +62,7 @@ class PATE(ClassifierMixin, BlockModel):
         public rows, which uses the noised votes themselves.
     classes
         The labels; None: they are read from y.
-    seconds, progress
+    seconds, memory, progress
         As for `SubsampleAggregate`.
 
     Attributes
@@ -99,6 +99,7 @@ class PATE(ClassifierMixin, BlockModel):
     student: Any = None
     classes: Sequence[Any] | None = None
     seconds: float = 60.0
+    memory: float = 2.0
     progress: Any = None
 
     def fit(self, X: Any, y: Any, public: Any = None, units: Any = None, order: Any = None) -> Self:

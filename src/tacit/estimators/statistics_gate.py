@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from tacit.display import Displayed
 from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Session, Table
-from tacit.errors import PlanViolation, PrivacyWarning, SettingError
+from tacit.errors import PlanViolation, SettingError
 from tacit.estimators.estimates import Answered, Estimate, group_estimate, mean_estimate, release_of
 from tacit.estimators.settings import Settings, settings_of
 from tacit.formula.expression import column_of_levels, read_statistic
@@ -251,16 +250,14 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"], Displayed):
                 with refusals.logged():
                     table = self._stack.enter_context(opened())
                 facts = self._public(table, refusals.invalid_rows)
-                plan = table.admit_by(
+                opening = table.planned_session(
                     self._design,
                     lambda n: self._plan(n).with_facts(*facts),
                     refusals=refusals,
                     seed=self._settings.seed,
-                    exact=True,
+                    stacklevel=5,
                 )
-                for text in plan.cautions():
-                    warnings.warn(text, PrivacyWarning, stacklevel=2)
-                self._session = self._stack.enter_context(table.session(plan, seed=self._settings.seed))
+                self._session = self._stack.enter_context(opening)
             except BaseException:
                 self._stack.close()
                 raise

@@ -38,8 +38,8 @@ class SubsampleAggregate(BlockModel):
 
     Guarantee
     ---------
-    - A clone that raises, takes too long, or returns other than finite numbers gives the middle of `output_bounds`, and
-      is charged the same. What it prints or warns of is discarded.
+    - A clone that raises, takes too long or too much memory, or returns other than finite numbers gives the middle of
+      `output_bounds`, and is charged the same. What it prints or warns of is discarded.
     - The estimator is tried on invented rows first: what fails there is refused, and costs nothing.
 
     Parameters
@@ -58,8 +58,8 @@ class SubsampleAggregate(BlockModel):
         How many blocks; None: by rule (docs/aggregate.md).
     jackknife
         Whether each block takes the first term of the bias off, by fits without a quarter of its rows.
-    seconds
-        Processor time that a block may take.
+    seconds, memory
+        Processor time that a block may take, and gigabytes beyond what the loaded estimator has.
     y_bounds, classes
         Public bounds of a response, to which it is clipped; labels of a classifier, None: they are read from y.
     progress
@@ -97,6 +97,7 @@ class SubsampleAggregate(BlockModel):
     blocks: int | None = None
     jackknife: bool = True
     seconds: float = 60.0
+    memory: float = 2.0
     y_bounds: ArrayLike | None = None
     classes: Sequence[Any] | None = None
     progress: Any = None

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -28,8 +29,8 @@ from tacit.errors import SettingError
 from tacit.mechanisms.jackknife import jackknifed
 
 Floats = NDArray[np.float64]
-HEADER = struct.Struct("<qqqqd")
-"""Rows, columns, size of the result, groups of the jackknife, seconds."""
+HEADER = struct.Struct("<qqqqdq")
+"""Rows, columns, size of the result, groups of the jackknife, seconds, and bytes of memory."""
 LENGTH = struct.Struct("<q")
 WALL, EXTRA = 4.0, 1.0
 """A block may take WALL·seconds + EXTRA of time by the clock: a program that sleeps uses up no processor time."""
@@ -128,7 +129,7 @@ class BlockProcesses:
     def _run(self, X: Floats, y: Floats) -> bytes:
         """What comes back from a process of one block."""
         function = self._function
-        header = HEADER.pack(*X.shape, function.size, function.groups, function.seconds)
+        header = HEADER.pack(*X.shape, function.size, function.groups, function.seconds, function.memory)
         # After the charge nothing is refused: a server that cannot be started again gives nothing back.
         with contextlib.suppress(OSError, SettingError), self._child() as stream:
             stream.settimeout(WALL * function.seconds + EXTRA + GRACE)
@@ -165,6 +166,7 @@ def serve(descriptor: int) -> None:
     program = pickle.loads(_receive(control, length))  # noqa: S301 - the user's own program, from this session
     # Children are not waited for: the system reaps them.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    loaded = address_space()
     control.sendall(b"+")
     while True:
         message, descriptors, *_ = socket.recv_fds(control, 1, 1)
@@ -180,20 +182,33 @@ def serve(descriptor: int) -> None:
         if child == 0:
             try:
                 control.close()
-                run_block(program, socket.socket(fileno=descriptors[0]))
+                run_block(program, socket.socket(fileno=descriptors[0]), loaded)
             finally:
                 os._exit(0)
         os.close(descriptors[0])
         control.sendall(b".")
 
 
-def run_block(program: Any, stream: socket.socket) -> None:
-    """Read a block, run the program on it and send its numbers back; nothing else leaves, whatever happens."""
+def address_space() -> int | None:
+    """Bytes of this process's address space; None where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def run_block(program: Any, stream: socket.socket, loaded: int | None = None) -> None:
+    """Read a block, run the program on it and send its numbers back; nothing else leaves, whatever happens.
+
+    `loaded` is the address space of a process that has the program and no row.
+    """
     import resource
 
-    rows, columns, size, groups, seconds = HEADER.unpack(_receive(stream, HEADER.size))
-    X = np.frombuffer(bytearray(_receive(stream, 8 * rows * columns))).reshape(rows, columns)
-    y = np.frombuffer(bytearray(_receive(stream, 8 * rows)))
+    rows, columns, size, groups, seconds, memory = HEADER.unpack(_receive(stream, HEADER.size))
+    if loaded is not None:
+        # Before the rows are read: they count too. An allocation beyond it fails, in this process alone.
+        resource.setrlimit(resource.RLIMIT_AS, (loaded + memory, loaded + memory))
     most = int(np.ceil(seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -201,6 +216,8 @@ def run_block(program: Any, stream: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     warnings.simplefilter("ignore")
     try:
+        X = np.frombuffer(bytearray(_receive(stream, 8 * rows * columns))).reshape(rows, columns)
+        y = np.frombuffer(bytearray(_receive(stream, 8 * rows)))
         found = jackknifed(lambda mask: np.asarray(program(X[mask], y[mask]), dtype=np.float64).ravel(), rows, groups)
         if found.shape == (size,):
             stream.sendall(found.tobytes())
