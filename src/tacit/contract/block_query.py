@@ -71,9 +71,9 @@ class BlackBox:
     """A program, as its own code and settings pickled, run on every block in a fresh process.
 
     It is called with the rows X and the responses y of a block, on the user's scale, and returns `size` numbers. One
-    that raises, returns anything else, takes longer than `seconds` of processor time or more than `memory` bytes, beyond
-    those of the loaded program, gives the `default`. `scales` take stored columns and the response, whose classes are
-    numbers, to the user's, and `centres` are added.
+    that raises, returns anything else, or takes more than `seconds` of processor time or `memory` bytes beyond those of
+    the loaded program, gives the `default`. `scales` take stored columns and the response, whose classes are numbers,
+    to the user's, and `centres` are added.
     """
 
     program: bytes
