@@ -49,6 +49,10 @@ class DataError(InputError):
     """Invalid records or columns of a table. For the curator; names no value and no row."""
 
 
+class InvalidRecordsError(DataError, TypeError):
+    """Records with a needed value that is missing, no number or not declared. The same kind whatever the value is."""
+
+
 class FileError(InputError):
     """A file that cannot be read or written, or is not what its name says."""
 

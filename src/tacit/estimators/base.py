@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
-from tacit.contract.plan import Plan, PublicFact
+from tacit.contract.plan import SOME_WEIGHT, Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Absent, Response
@@ -24,6 +24,7 @@ from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
+from tacit.estimators.column_vector import column_vector
 from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
 from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.loss_choice import predicted
@@ -130,6 +131,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
             with refusals.logged():
                 progress = getattr(self, "progress", None)
                 grouped = UNIT in given
+                y = column_vector(y)
                 opened = Table(X, y, progress, attached=given, fewest=settings.fewest, grouped=grouped)
             with opened as table:
                 # Names alone: of a list, scikit-learn would look at the first record.
@@ -144,6 +146,8 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 design, loss = design_of(response), self._loss(response)
                 facts = settings.facts(table, refusals.invalid_rows, units=UNIT in given)
                 facts += [*self._design_facts(design), *self._facts(response), *declared.facts(given)]
+                if WEIGHT in given and refusals.invalid_rows == "error":
+                    facts.append(PublicFact(SOME_WEIGHT, True, "assumed"))
                 if start is not None:
                     settings = settings.starting_at(prepared_start(self._started(start, design), design))
                     facts.append(start_fact(start))

@@ -197,7 +197,7 @@ class PoissonRegressor(Regressor):
     Parameters
     ----------
     y_max
-        Public largest count. Counts are whole numbers from 0.
+        Public largest count. Counts are numbers from 0; fractions are rates, such as counts over an exposure.
     exposure_bounds
         Public (lower, upper) of the exposures, if `fit` is given them. `predict` returns rates, counts at exposure 1.
 
