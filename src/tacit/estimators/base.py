@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -360,6 +361,12 @@ class LinearModel(RegressionParameters, Model):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         intercept, slopes = split(coefficients, design)
         self.intercept_, self.coef_ = float(intercept), np.array(slopes)
+
+
+def with_noise(tags: Any, epsilon: Any) -> Any:
+    """Tell scikit-learn that noise spoils scores on its tables of some tens of records."""
+    (tags.classifier_tags or tags.regressor_tags).poor_score = epsilon != math.inf
+    return tags
 
 
 def numbered(width: int) -> list[str]:
