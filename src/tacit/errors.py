@@ -69,5 +69,9 @@ class PrivacyWarning(UserWarning):
     """A budget with weak protection, judged by public facts: delta >= 1/n, or epsilon > 10."""
 
 
+class PreprocessingWarning(PrivacyWarning):
+    """A transformer was fitted to the same records before the fit: the guarantee does not cover what it learnt."""
+
+
 class PlanViolation(TacitError, RuntimeError):
     """A query that is not in the reserved plan. The gate refuses it before a row is read."""

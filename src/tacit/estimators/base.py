@@ -33,6 +33,7 @@ from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.estimators.study import study_of
+from tacit.estimators.surroundings import surroundings
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
@@ -152,6 +153,10 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 if start is not None:
                     settings = settings.starting_at(prepared_start(self._started(start, design), design))
                     facts.append(start_fact(start))
+                if not settings.budget.is_infinite and settings.seed is None:
+                    around = surroundings(self)
+                    facts += around.facts()
+                    around.warn(charged=current_ledger.active_ledger() is not None, stacklevel=3)
                 # No frame of its own: warnings of the table point to the caller of `fit`.
                 release = self._fitter(table)(
                     design,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,8 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
     True
     """
 
+    learns_nothing: ClassVar[bool] = True
+    """Beyond what it pays for: no fit behind it warns of preprocessing."""
     components: int | None = None
     ridge: float = 0.1
     row_clip: float = 3.0
