@@ -39,9 +39,10 @@ TOPICS = (
     "forecasts",
     "evaluations",
     "attacks",
+    "small_tables",
 )
 WITH_OPTIONS = frozenset(
-    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
+    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "pate", "private_search", "small_tables"}
 )
 
 

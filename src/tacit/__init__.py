@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tacit.estimators.classifiers import LinearSVC as LinearSVC
     from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
     from tacit.estimators.covariance import Covariance as Covariance
+    from tacit.estimators.declared_transformers import BoundsScaler as BoundsScaler
+    from tacit.estimators.declared_transformers import OneHotLevels as OneHotLevels
     from tacit.estimators.fit import Fit as Fit
     from tacit.estimators.fit import load as load
     from tacit.estimators.glm import glm as glm
@@ -65,6 +67,7 @@ _NAMES = {
     "estimators.classifiers": "LinearSVC LogisticRegression",
     "estimators.solver_comparison": "compare",
     "estimators.covariance": "Covariance",
+    "estimators.declared_transformers": "BoundsScaler OneHotLevels",
     "estimators.fit": "Fit load",
     "estimators.glm": "glm",
     "estimators.hypotheses": "HypothesisClassifier",

@@ -49,6 +49,10 @@ class DataError(InputError):
     """Invalid records or columns of a table. For the curator; names no value and no row."""
 
 
+class InvalidRecordsError(DataError, TypeError):
+    """Records with a needed value that is missing, no number or not declared. The same kind whatever the value is."""
+
+
 class FileError(InputError):
     """A file that cannot be read or written, or is not what its name says."""
 
@@ -63,6 +67,10 @@ class LedgerError(InputError):
 
 class PrivacyWarning(UserWarning):
     """A budget with weak protection, judged by public facts: delta >= 1/n, or epsilon > 10."""
+
+
+class PreprocessingWarning(PrivacyWarning):
+    """A transformer was fitted to the same records before the fit: the guarantee does not cover what it learnt."""
 
 
 class PlanViolation(TacitError, RuntimeError):

@@ -39,6 +39,7 @@ ACROSS_MODULES = frozenset(
         "estimators/test_people.py",
         "estimators/test_private_bounds.py",
         "estimators/test_refusals_in_ledgers.py",
+        "estimators/test_scikit_learn_checks.py",
         "estimators/test_totals.py",
         "ledger/test_crashes.py",
     }

@@ -1,10 +1,9 @@
-"""scikit-learn's conventions for every estimator: parameters, copies, pipelines, its checks."""
+"""scikit-learn's conventions for every estimator: parameters, copies, pipelines."""
 
 import copy
 import inspect
 import math
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
 import tacit
@@ -61,35 +59,6 @@ WITHOUT_RESPONSE = {"GaussianMean", "Covariance"}
 PREDICTING = [name for name in ZOO if name not in WITHOUT_RESPONSE]
 LINEAR = [name for name in PREDICTING if name != "GaussianNB"]
 
-OTHER_WORDS = "the refusal is right, its words are Tacit's own"
-NO_COUNTS = "fits counts that are fractions, which are refused"
-EXPECTED_FAILURES = {
-    "check_complex_data": OTHER_WORDS,
-    "check_dtype_object": "objects that are no numbers are a DataError, hence not a TypeError",
-    "check_estimators_empty_data_messages": OTHER_WORDS,
-    "check_classifiers_regression_target": OTHER_WORDS,
-    "check_classifier_not_supporting_multiclass": OTHER_WORDS,
-    "check_fit2d_1sample": OTHER_WORDS,
-    "check_supervised_y_2d": "a response of two dimensions is refused, not flattened and warned of",
-    "check_array_api_input": "needs an environment variable of scipy",
-    "check_all_zero_sample_weights_error": "that all weights are zero is private, so no error",
-    "check_sample_weight_equivalence_on_dense_data": "records of weight 0 count in the public n",
-    "check_sample_weight_equivalence_on_sparse_data": "records of weight 0 count in the public n",
-}
-"""Checks of scikit-learn that Tacit does not pass, and why."""
-EXPECTED_OF = {
-    "PoissonRegressor": {
-        "check_n_features_in_after_fitting": NO_COUNTS,
-        "check_n_features_in": NO_COUNTS,
-        "check_regressors_train": NO_COUNTS,
-        "check_regressor_data_not_an_array": NO_COUNTS,
-        "check_regressors_no_decision_function": NO_COUNTS,
-        "check_fit_idempotent": NO_COUNTS,
-        "check_fit_check_is_fitted": NO_COUNTS,
-    }
-}
-
-
 def make(name: str, **settings: Any) -> Any:
     chosen = {"epsilon": 2.0, "bounds": (0, 10), "random_state": 3, **ZOO[name], **settings}
     return getattr(tacit, name)(**chosen)
@@ -109,25 +78,6 @@ def data(name: str, n: int = 600) -> tuple[Any, Any]:
 def fitted_numbers(model: Any) -> bytes:
     names = ("coef_", "intercept_", "mean_", "covariance_", "class_prior_", "theta_", "var_")
     return b"".join(np.asarray(getattr(model, name)).tobytes() for name in names if hasattr(model, name))
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_scikit_learns_own_checks(name: str) -> None:
-    """Every check of scikit-learn passes but those listed, each with its reason."""
-    reach = 10 if is_classifier(make(name)) else 5
-    settings: dict[str, Any] = {"epsilon": 100.0, "delta": 1e-6, "bounds": (-reach, reach)}
-    model = make(name, **settings, random_state=0, max_weight=10)
-    failures = {}
-    with warnings.catch_warnings():
-        # Their tables have tens of records: that the budget is small for them is true.
-        warnings.simplefilter("ignore")
-        for estimator, check in estimator_checks_generator(model):
-            try:
-                check(estimator)
-            except Exception as error:  # noqa: BLE001 - a check may fail in any way
-                failures[check.func.__name__] = repr(error)
-    expected = EXPECTED_FAILURES | EXPECTED_OF.get(name, {})
-    assert {check: why for check, why in failures.items() if check not in expected} == {}
 
 
 @pytest.mark.parametrize("name", ZOO)

@@ -87,7 +87,7 @@ def test_weights_are_scikit_learns_whatever_the_declared_maximum(max_weight: flo
     free = LinearRegression(epsilon=np.inf, **facts).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(free.coef_, LeastSquares().fit(X, y, weights).coef_, atol=EXACT)
     shrunk = Ridge(epsilon=np.inf, l2=0.1, **facts).fit(X, y, sample_weight=weights)
-    expected = Shrunken(alpha=90.0).fit(X, y, weights)
+    expected = Shrunken(alpha=0.1 * weights.sum()).fit(X, y, weights)
     np.testing.assert_allclose(shrunk.coef_, expected.coef_, atol=EXACT)
 
 

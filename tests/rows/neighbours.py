@@ -136,7 +136,7 @@ class Neighbours:
         assert (rest.kind, rest.said) == (reference.kind, reference.said) == ("read", ())
         assert not rest.stored - reference.stored
         refused = outcome(lambda: source(missing), design, "error", 0)
-        assert refused.kind == "DataError"
+        assert refused.kind == "InvalidRecordsError"
         return cls(source, design, reference, rest, refused.said)
 
     def fault(self, poisoned: Any) -> str:

@@ -13,7 +13,7 @@ from tacit.design.response import Binary
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import make_plan
-from tacit.solvers.coordinates import _inverse_mean_weight as inverse_mean_weight
+from tacit.solvers.coordinates import Coordinates, penalty_in
 from tacit.solvers.counting import SMALLEST_SHARE, count_records
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
@@ -71,16 +71,14 @@ def test_before_a_run_the_declared_number_stands_for_it() -> None:
 
 
 @pytest.mark.parametrize("by_class", [None, (1.0, 3.0)])
-def test_a_penalty_is_beside_the_mean_over_records(by_class: tuple[float, float] | None) -> None:
-    """Weights of the user that are 1 on average leave a penalty as it is, whatever the maximum."""
-    weights = Weighting("w", 8.0, by_class)
-    plan = plan_of(Relation.REPLACE_ONE, weights)
-    assert inverse_mean_weight(plan) == pytest.approx(1 / weights.largest)
-    assert inverse_mean_weight(replace(plan, total=N / weights.largest)) == pytest.approx(1.0)
-    assert inverse_mean_weight(replace(plan, total=2 * N / weights.largest)) == pytest.approx(0.5)
-    assert inverse_mean_weight(plan_of(Relation.REPLACE_ONE, None)) == 1.0
-    for private in (None, weights):
-        assert inverse_mean_weight(plan_of(Relation.ADD_REMOVE, private)) == 1.0
+def test_a_penalty_is_beside_the_weighted_mean(by_class: tuple[float, float] | None) -> None:
+    """Sums are divided by the sum of the weights, so that no weights change a penalty."""
+    weighted = plan_of(Relation.REPLACE_ONE, Weighting("w", 8.0, by_class))
+    plain = plan_of(Relation.REPLACE_ONE, None)
+    for plan in (weighted, replace(weighted, total=N / 8), plain, plan_of(Relation.ADD_REMOVE, None)):
+        penalised = replace(plan, penalty=replace(plan.penalty, l2=0.25))
+        ridge, _, _ = penalty_in(penalised, Coordinates(None, float(plan.design.width)))
+        assert ridge.l2 == 0.25
 
 
 def test_evidence_goes_by_what_was_counted() -> None:

@@ -38,6 +38,8 @@ _stated = functools.lru_cache(maxsize=64)(guarantee_of)
 
 VALID = "every record is valid"
 """Assumed by a fit that refuses invalid records: by not refusing it tells that there are none."""
+SOME_WEIGHT = "some record has a weight above 0"
+"""Assumed by a fit that refuses weights that are all zero."""
 MANY_ROWS = (
     "Every {unit} counts once: each of its k rows has weight 1/k. Where effects go with the number of rows, a fit "
     "of all rows without these weights has another target."

@@ -88,7 +88,7 @@ class Continuous:
 
 @dataclass(frozen=True)
 class Count:
-    """A whole number from 0, clipped at a declared largest value and not rescaled."""
+    """A count or a rate, a number from 0, clipped at a declared largest value and not rescaled."""
 
     column: str
     upper: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,17 @@ from tacit.rows.sources.opening import describe, open_columns, open_source
 from tacit.rows.sources.source import Source, require_columns
 from tacit.rows.storage.tiles import LANES, map_tiles, public_matrix, tile_count, to_rows, to_tiles
 
-__all__ = ["describe", "design_rows", "mapped_rows", "margins", "offsets", "prepared_rows", "responses"]
+__all__ = [
+    "column_names",
+    "describe",
+    "design_rows",
+    "mapped_rows",
+    "margins",
+    "offsets",
+    "prepared_rows",
+    "prepared_table",
+    "responses",
+]
 
 BLOCK_ROWS = 65_536
 
@@ -77,6 +87,29 @@ def prepared_rows(source: Source, design: Design) -> NDArray[np.float64]:
     return np.concatenate(found)
 
 
+def column_names(data: Any) -> tuple[str, ...]:
+    """Names of the columns of a table; no record is read, and none is refused."""
+    return open_source(data, fewest=1, counted=False).names
+
+
+def prepared_table(
+    data: Any, columns: int, design_of: Callable[[Sequence[str]], Design]
+) -> NDArray[np.float64]:
+    """Return the prepared features of every record, by the design that the names of so many columns have.
+
+    Guarantee: as for `prepared_rows`. No content of a record raises.
+    """
+    source = open_source(data, fewest=1, counted=False)
+    require_features(len(source.names), columns)
+    return prepared_rows(source, design_of(source.names))
+
+
+def require_features(found: int, expected: int) -> None:
+    """Refuse another number of columns than a fit has seen."""
+    if found != expected:
+        raise DataError(f"X has {found} features, but transform is expecting {expected} features as input.")
+
+
 def mapped_rows(
     data: Any, design: Design, mean: NDArray[np.float64], matrix: NDArray[np.float64], norm: float
 ) -> NDArray[np.float64]:
@@ -86,9 +119,7 @@ def mapped_rows(
     of other records. No content of a record raises.
     """
     source = open_source(data, fewest=1, counted=False)
-    if len(source.names) != len(design.inputs or design.columns):
-        expected = len(design.inputs or design.columns)
-        raise DataError(f"X has {len(source.names)} features, but transform is expecting {expected} features as input.")
+    require_features(len(source.names), len(design.inputs or design.columns))
     images, width = matrix.shape
     # A product of squares; images beyond those asked for take of nothing.
     square = np.zeros((width, width))

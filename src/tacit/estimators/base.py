@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
-from tacit.contract.plan import Plan, PublicFact
+from tacit.contract.plan import SOME_WEIGHT, Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design, matrix_design
 from tacit.design.response import Absent, Response
@@ -24,6 +25,7 @@ from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
+from tacit.estimators.column_vector import column_vector
 from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
 from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.loss_choice import predicted
@@ -31,6 +33,7 @@ from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.estimators.study import study_of
+from tacit.estimators.surroundings import surroundings
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
@@ -130,6 +133,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
             with refusals.logged():
                 progress = getattr(self, "progress", None)
                 grouped = UNIT in given
+                y = column_vector(y)
                 opened = Table(X, y, progress, attached=given, fewest=settings.fewest, grouped=grouped)
             with opened as table:
                 # Names alone: of a list, scikit-learn would look at the first record.
@@ -144,9 +148,15 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 design, loss = design_of(response), self._loss(response)
                 facts = settings.facts(table, refusals.invalid_rows, units=UNIT in given)
                 facts += [*self._design_facts(design), *self._facts(response), *declared.facts(given)]
+                if WEIGHT in given and refusals.invalid_rows == "error":
+                    facts.append(PublicFact(SOME_WEIGHT, True, "assumed"))
                 if start is not None:
                     settings = settings.starting_at(prepared_start(self._started(start, design), design))
                     facts.append(start_fact(start))
+                if not settings.budget.is_infinite and settings.seed is None:
+                    around = surroundings(self)
+                    facts += around.facts()
+                    around.warn(charged=current_ledger.active_ledger() is not None, stacklevel=3)
                 # No frame of its own: warnings of the table point to the caller of `fit`.
                 release = self._fitter(table)(
                     design,
@@ -356,6 +366,12 @@ class LinearModel(RegressionParameters, Model):
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:
         intercept, slopes = split(coefficients, design)
         self.intercept_, self.coef_ = float(intercept), np.array(slopes)
+
+
+def with_noise(tags: Any, epsilon: Any) -> Any:
+    """Tell scikit-learn that noise spoils scores on its tables of some tens of records."""
+    (tags.classifier_tags or tags.regressor_tags).poor_score = epsilon != math.inf
+    return tags
 
 
 def numbered(width: int) -> list[str]:

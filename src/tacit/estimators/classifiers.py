@@ -15,7 +15,7 @@ from tacit.design.design import Design
 from tacit.design.response import Binary, Classes, Response
 from tacit.engine.table import Table
 from tacit.errors import DataError, SettingError
-from tacit.estimators.base import LinearModel, split
+from tacit.estimators.base import LinearModel, split, with_noise
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import estimator
 from tacit.losses import classification
@@ -50,6 +50,10 @@ class Classifier(ClassifierMixin, LinearModel):
     """Kinds of labels that are planned for before they are read: all above 2 are planned alike."""
     classes: Sequence[Any] | None = None
     class_weight: Mapping[Any, float] | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that scores are noisy."""
+        return with_noise(super().__sklearn_tags__(), self.epsilon)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Linear predictors of new records: one, or one a class where there are three or more."""

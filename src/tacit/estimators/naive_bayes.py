@@ -23,7 +23,7 @@ from tacit.design.response import Binary, Classes, Response
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import BoundsError, DataError, SettingError
-from tacit.estimators.base import Model
+from tacit.estimators.base import Model, with_noise
 from tacit.estimators.estimates import Estimate, group_estimate, release_of
 from tacit.estimators.parameters import estimator
 from tacit.estimators.settings import ORDER, UNIT
@@ -81,6 +81,10 @@ class GaussianNB(ClassifierMixin, Model):
     def fit(self, X: Any, y: Any, units: Any = None, order: Any = None) -> Self:  # type: ignore[override]
         """Release the statistics of private records; the parameters are those of `LogisticRegression.fit`."""
         return self._fit(X, y, {UNIT: units, ORDER: order})
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that scores are noisy."""
+        return with_noise(super().__sklearn_tags__(), self.epsilon)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest probability."""

@@ -15,7 +15,7 @@ from tacit.design.design import PRIVATE, Design
 from tacit.design.response import Absent, Continuous, Count, Response
 from tacit.engine.table import Table
 from tacit.errors import BoundsError
-from tacit.estimators.base import LinearModel, Model
+from tacit.estimators.base import LinearModel, Model, with_noise
 from tacit.estimators.loss_choice import LossShape, loss_of, predicted
 from tacit.estimators.parameters import estimator
 from tacit.estimators.settings import EXPOSURE, ORDER, UNIT, WEIGHT, two_ends
@@ -35,6 +35,10 @@ class Regressor(RegressorMixin, LinearModel):
     """
 
     family = "gaussian"
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that scores are noisy."""
+        return with_noise(super().__sklearn_tags__(), self.epsilon)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the expected responses of new records: within `y_bounds`, or rates of counts."""
@@ -197,7 +201,7 @@ class PoissonRegressor(Regressor):
     Parameters
     ----------
     y_max
-        Public largest count. Counts are whole numbers from 0.
+        Public largest count. Counts are numbers from 0; fractions are rates, such as counts over an exposure.
     exposure_bounds
         Public (lower, upper) of the exposures, if `fit` is given them. `predict` returns rates, counts at exposure 1.
 

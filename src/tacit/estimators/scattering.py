@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,9 @@ class ScatteringTransform(TransformerMixin, BaseEstimator):
     >>> ScatteringTransform().fit_transform(np.zeros((2, 28, 28))).shape
     (2, 3969)
     """
+
+    learns_nothing: ClassVar[bool] = True
+    """So that no fit behind it warns of preprocessing."""
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.contract.block_query import LeastSquares
 from tacit.contract.plan import Plan
 from tacit.design.design import Design
+from tacit.estimators.base import with_noise
 from tacit.estimators.block_model import BlockModel
 from tacit.estimators.parameters import estimator
 from tacit.estimators.settings import ORDER, UNIT
@@ -75,6 +76,10 @@ class TukeyRegressor(RegressorMixin, BlockModel):
     def fit(self, X: Any, y: Any, units: Any = None, order: Any = None) -> Self:  # type: ignore[override]
         """Fit blocks of private records and release a point that is deep among their coefficients."""
         return self._fit(X, y, {UNIT: units, ORDER: order})
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that scores are noisy."""
+        return with_noise(super().__sklearn_tags__(), self.epsilon)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict responses of new rows."""

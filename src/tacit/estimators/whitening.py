@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,8 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
     True
     """
 
+    learns_nothing: ClassVar[bool] = True
+    """Beyond what it pays for: no fit behind it warns of preprocessing."""
     components: int | None = None
     ridge: float = 0.1
     row_clip: float = 3.0
@@ -85,6 +87,12 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         radius = self.row_clip * math.sqrt(len(self.whitening_))
         return mapped_rows(X, design, mean, self.whitening_, radius) / radius
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse matrices are not read."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
     def _design(self, names: Sequence[str], response: Response, *, columns: Mapping[str, str], sparse: bool) -> Design:
         positive("ridge", self.ridge)
         positive("row_clip", self.row_clip)
@@ -97,7 +105,7 @@ class PrivateWhitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Covaria
         ):
             raise SettingError(f"blocks must be whole numbers above 0 that add up to the {len(names)} columns.")
         if sparse:
-            raise SettingError("Whitened rows are dense: give a dense matrix.")
+            raise SettingError("Sparse input is not supported, since whitened rows are dense: give X.toarray().")
         return super()._design(names, response, columns=columns, sparse=sparse)
 
     def _store(self, coefficients: NDArray[np.float64], design: Design) -> None:

@@ -84,20 +84,8 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball
         plan.penalty.constraint.check(len(to_slopes))
         region = Projection(plan.penalty.constraint, slopes)
     # The user's loss is scale^degree times the prepared one, and so is the penalty added to it.
-    l2 = plan.penalty.l2 / scale**plan.loss.degree * _inverse_mean_weight(plan)
+    l2 = plan.penalty.l2 / scale**plan.loss.degree
     return (RidgePenalty(l2, penalised, prior.reshape(-1, *(1 for _ in outputs))), region, region.project(start))
-
-
-def _inverse_mean_weight(plan: Plan) -> float:
-    """Number of records over the sum of the user's weights, by which a penalty is multiplied.
-
-    A penalty is added to the user's mean over records, Σ w loss / n, while solvers divide by the
-    sum of the weights. Where n is private too, that sum stands for n.
-    """
-    weighting = plan.design.attached.weighting
-    if weighting is None or not plan.relation.n_is_public:
-        return 1.0
-    return plan.records / (weighting.largest * plan.count)
 
 
 def gradient_bound(plan: Plan) -> float:

@@ -35,6 +35,8 @@ MEMORY = 30
 FLAT = 0.3
 """Slope along a step, over that at its start, at which a line search ends."""
 TURNS, SAME_DEVIATION = 30, 1e-9
+PERFECT = 1e-4
+"""Least deviation of residuals, in half ranges of the response: where a fit is perfect, a loss in units of 0 is none."""
 SINGULAR = 1e-13
 """Singular values below this share of the largest are left out of a solution."""
 CURVED = frozenset({Code.LOGISTIC, Code.SQUARED, Code.SMOOTH_HUBER, Code.POISSON})
@@ -79,12 +81,15 @@ def _minimise_in_turns(gate: Gate, plan: Plan) -> Vector:
     Deviation and coefficients take turns, from least squares on, until neither moves.
     """
     theta = minimise(gate, replace(plan, loss=regression.SQUARED))
-    deviation = deviation_of(gate, plan, theta)
+    deviation = max(deviation_of(gate, plan, theta), PERFECT)
+    seen = [deviation]
     for _ in range(TURNS):
         theta = minimise(gate, replace(plan, loss=in_units(plan.loss, deviation)))
-        before, deviation = deviation, deviation_of(gate, plan, theta)
-        if abs(deviation - before) <= SAME_DEVIATION * before:
+        deviation = max(deviation_of(gate, plan, theta), PERFECT)
+        # Neither moves any more, or both go round: on a few records the deviation jumps.
+        if any(abs(deviation - before) <= SAME_DEVIATION * before for before in seen):
             break
+        seen.append(deviation)
     return theta
 
 

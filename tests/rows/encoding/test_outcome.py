@@ -78,9 +78,9 @@ def test_a_response_without_bounds_stays_finite_in_every_type() -> None:
     assert found == [1e30, -1e30, 12345.0, None]
 
 
-def test_counts_are_whole_numbers_from_zero() -> None:
+def test_counts_and_rates_are_numbers_from_zero() -> None:
     found = responses(Count("out", 5), [0, 1, 5, 6, 1e300, -1, 0.5, NAN, INF, -INF])
-    assert found == [0, 1, 5, 5, 5, None, None, None, None, None]
+    assert found == [0, 1, 5, 5, 5, None, 0.5, None, None, None]
     assert responses(Count("out", 5), [True, False]) == [1, 0]
 
 
@@ -158,7 +158,7 @@ def test_demands_are_said_of_declared_columns_only() -> None:
     assert OutcomeEncoder(Continuous.of("out", 0, 1), offset=Offset("t", 0.0, 1.0)).demands == ()
     full = OutcomeEncoder(Count("out", 9.0), Weighting("w"), Offset("t", 0.0, 1.0, exposure=True))
     assert full.demands == (
-        "Counts must be whole numbers >= 0.",
+        "Counts must be numbers >= 0.",
         "Weights must be numbers >= 0.",
         "Exposures must be numbers > 0.",
     )

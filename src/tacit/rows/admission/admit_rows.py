@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from tacit.contract.query import Progress
 from tacit.design.design import Design
 from tacit.design.factor import Numeric
-from tacit.errors import FileError
+from tacit.errors import FileError, InvalidRecordsError
 from tacit.rows.admission.clip_and_scale import Preparer, prepare_sparse
 from tacit.rows.admission.contribution_bounding import admit_persons
 from tacit.rows.encoding.encode_rows import Encoded, RecordEncoder
@@ -56,6 +56,7 @@ def admit(
       invalid record is a row of zeros, its weight among them. (Where a unit is declared, records
       that name none are left out.) A cell that is no number where one is declared makes its record
       invalid; columns of dates, times and nested values are refused by their type.
+    - With invalid_rows="error" a table in memory whose weights are all zero is refused, where n is public.
     - No message contains a value, a row number or a number of rows.
     - Where reading fails, the scratch file is closed.
     """
@@ -67,6 +68,8 @@ def admit(
     preparer = Preparer.of(design, sparse=sparse)
     encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
     sources.require_columns(sources.names_read(source), (*encoder.numbers, *encoder.labels))
+    if encoder.strict and fewest > 0 and source.resident:
+        _require_weight(source, encoder)
     outcome, unit = encoder.outcome, design.attached.unit
     weighted, shifted = outcome.weighting is not None, outcome.offset is not None
     length, width = source.length or 0, design.width
@@ -89,6 +92,16 @@ def admit(
     if progress is not None:
         progress(1, 1, LABEL)
     return store
+
+
+def _require_weight(source: Source, encoder: RecordEncoder) -> None:
+    """Refuse a table in which no record has a weight: there is nothing to fit."""
+    weighting = encoder.outcome.weighting
+    if weighting is None or weighting.column is None:
+        return
+    batches = source.batches(BLOCK_ROWS, numeric=(weighting.column,), labels=())
+    if not any(bool((batch.numeric((weighting.column,)) > 0).any()) for batch in batches):
+        raise InvalidRecordsError("Some records are invalid: the weights must not all be zero.")
 
 
 def stays_sparse(source: Source, design: Design) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tacit.design import factor as factors
 from tacit.design.design import Design
 from tacit.design.factor import Computed, Factor, Indicator, LabelCell, LevelCode, Missing, Numeric, NumericCell
-from tacit.errors import DataError, SchemaError
+from tacit.errors import InvalidRecordsError, SchemaError
 from tacit.kernel_compilation import compiled
 from tacit.rows.encoding.cells import NormalForm, level_codes, normal_form, quiet
 from tacit.rows.encoding.expressions import evaluated
@@ -242,12 +242,14 @@ class RecordEncoder:
             if self.numbers:
                 more = len(self.numbers) - 5
                 names = ", ".join(map(repr, self.numbers[:5])) + (f", {more} more" * (more > 0))
-                demands.insert(0, f"Numbers are needed in {names}.")
+                # In scikit-learn's words, and the same whatever the cells hold.
+                number = "an argument must be a string or a real number. Complex data not supported"
+                demands.insert(0, f"Numbers are needed in {names}: {number}.")
             unit = self.design.attached.unit
             if unit is not None:
                 ranked = "" if unit.order is None else " and have a number that orders it"
                 demands.append(f"Every record must say whose it is{ranked}.")
-            raise DataError(
+            raise InvalidRecordsError(
                 "Some records are invalid: a needed value is missing, infinite or no number, a label is not declared, "
                 f"or a record has more or fewer fields than the table. {''.join(f'{text} ' for text in demands)}"
                 'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing.'

@@ -82,7 +82,7 @@ class OutcomeEncoder:
         """What cells must be beyond present and finite, one sentence for each declared column."""
         weighting, offset = self.weighting, self.offset
         sentences = {
-            "Counts must be whole numbers >= 0.": isinstance(self.response, Count),
+            "Counts must be numbers >= 0.": isinstance(self.response, Count),
             "Weights must be numbers >= 0.": weighting is not None and weighting.column is not None,
             "Exposures must be numbers > 0.": offset is not None and offset.exposure,
         }
@@ -120,7 +120,7 @@ class OutcomeEncoder:
             return mapped_response(response, y), np.isfinite(y)
         if isinstance(response, Count):
             y = cells[response.column]
-            return np.minimum(y, response.upper), np.isfinite(y) & (y >= 0) & (np.floor(y) == y)
+            return np.minimum(y, response.upper), np.isfinite(y) & (y >= 0)
         return np.zeros(batch.length), np.ones(batch.length, dtype=np.bool_)
 
 

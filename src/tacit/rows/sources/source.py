@@ -162,14 +162,15 @@ def require_distinct(names: Names) -> None:
 def require_table(length: int, width: int, fewest: int = 2) -> None:
     """Refuse a table without columns or with too few records."""
     if width == 0:
-        raise DataError("The table has no columns.")
+        # In scikit-learn's words, but for the number of records, which no message holds.
+        raise DataError("The table has no columns: 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
     require_records(length, fewest)
 
 
 def require_records(length: int, fewest: int = 2) -> None:
     """Refuse fewer records than a fit needs, where their number is public (else `fewest` is 0)."""
     if length < fewest:
-        raise DataError(f"The table has fewer than {fewest} records; a fit needs at least {fewest}.")
+        raise DataError(f"The table has fewer than {fewest} records; a fit needs more than one sample.")
 
 
 def file_kind(path: Path) -> str:
