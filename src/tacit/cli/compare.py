@@ -23,6 +23,7 @@ def compare(
     family: Annotated[str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")] = "binomial",
     solvers: Annotated[str | None, flag("NAMES", "Some of the solvers, with commas. Default: all.")] = None,
     repeats: Annotated[int, flag("N", "Fits of each solver.")] = 5,
+    file: options.FileOptions,
     plot: Annotated[Path | None, flag("FILE", "Draw the errors: .png or .svg.")] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -49,7 +50,14 @@ def compare(
     chosen = None if solvers is None else [name.strip() for name in solvers.split(",")]
     with screen.work() as progress:
         found = run(
-            formula, PublicRows(data), schema, family, budget=whole, solvers=chosen, repeats=repeats, progress=progress
+            formula,
+            PublicRows(data),
+            file.of(schema),
+            family,
+            budget=whole,
+            solvers=chosen,
+            repeats=repeats,
+            progress=progress,
         )
     if plot is not None:
         plot_comparison(found, plot)

@@ -104,7 +104,7 @@ def select(
     with pinned(active_ledger()):
         refusals = Refusals.settle(settings.invalid_rows, label="selection", data=data)
         with refusals.logged():
-            opened = Table(data, progress=progress, fewest=settings.fewest)
+            opened = Table(data, progress=progress, fewest=settings.fewest, reading=design.reading)
         with opened as table:
             facts = settings.facts(table, refusals.invalid_rows, units=declared.person is not None)
             bounds = {column.name: [column.lower, column.upper] for column in design.columns}
