@@ -8,7 +8,8 @@ from typing import Annotated
 
 from tacit.cli import options
 from tacit.cli.options import flag
-from tacit.cli.output import Screen, in_flags, require_writable
+from tacit.cli.output import Screen, require_writable
+from tacit.cli.wording import in_flags
 
 
 def compare(
@@ -44,7 +45,7 @@ def compare(
     from tacit.report.solver_comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
 
     if not public:
-        raise SettingError(NOT_PUBLIC.replace("Mark them: tacit.public(table)", "If they are, add --public"))
+        raise SettingError(NOT_PUBLIC)
     if plot is not None:
         picture_file(plot)
     chosen = None if solvers is None else [name.strip() for name in solvers.split(",")]

@@ -17,6 +17,7 @@ from tacit.contract.selection_query import LARGEST_NUMBER, SelectionLaw, Statist
 from tacit.design.design import Column
 from tacit.design.expression import Statistic, cells_of
 from tacit.design.expression_tree import Interval
+from tacit.display import Displayed, Shown
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import PrivacyWarning, SettingError
@@ -34,13 +35,19 @@ NOISY_MAX = "report-noisy-max"
 METHODS = (*SelectionLaw, NOISY_MAX)
 
 
-@dataclass(frozen=True)
-class Selected:
+@dataclass(frozen=True, repr=False)
+class Selected(Displayed):
     """What was selected: its place in the list, its expression, and what was guaranteed."""
 
     index: int
     expression: str
     certificate: Certificate
+
+    def _shown(self) -> Shown:
+        guarantee = str(self.certificate.rederive())
+        return Shown(
+            "Selected", (("Expression", self.expression), ("Place", f"{self.index}"), ("Guarantee", guarantee))
+        )
 
 
 def select(
