@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tacit.certificate.certificate import Certificate as Certificate
     from tacit.design.feature_map import Polynomial as Polynomial
     from tacit.design.feature_map import RandomFourier as RandomFourier
+    from tacit.design.reading import FileFormat as FileFormat
     from tacit.estimators.classifiers import LinearSVC as LinearSVC
     from tacit.estimators.classifiers import LogisticRegression as LogisticRegression
     from tacit.estimators.covariance import Covariance as Covariance
@@ -64,6 +65,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "certificate.certificate": "Certificate",
     "design.feature_map": "Polynomial RandomFourier",
+    "design.reading": "FileFormat",
     "estimators.classifiers": "LinearSVC LogisticRegression",
     "estimators.solver_comparison": "compare",
     "estimators.covariance": "Covariance",

@@ -198,7 +198,7 @@ def test_a_wrong_response_is_refused(formula: str) -> None:
     ("term", "words"),
     [
         ("scale(age)", "off the data"),
-        ("scale(age)", 'bounds="private"'),
+        ("scale(age)", "tighter bounds in the schema"),
         ("center(age)", "off the data"),
         ("standardize(age + 1)", "off the data"),
         ("poly(age, 2)", "raw=True"),
@@ -206,7 +206,7 @@ def test_a_wrong_response_is_refused(formula: str) -> None:
         ("bs(age, 3)", "off the data"),
         ("bs(age, df=5)", "knots=["),
         ("cr(age, 4)", "knots=["),
-        ("cs(age)", 'bounds="private"'),
+        ("cs(age)", "declared in the schema"),
         ("hashed(ward, 8)", 'type = "factor"'),
         ("lag(age)", "that record alone"),
         ("C(age)", 'type = "factor"'),

@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 from tacit.design.attached_columns import Unit, Weighting
+from tacit.design.reading import FileFormat
 from tacit.errors import SchemaError
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 from tacit.schema.template import template
@@ -27,14 +28,14 @@ def test_every_kind_has_one_section_in_order() -> None:
     data = tomllib.loads(template(names, KINDS, "clinic.csv"))
     assert list(data["columns"]) == names
     kinds = [column.get("type") for column in data["columns"].values()]
-    assert kinds == ["numeric", "binary", "factor", None, None, None]
+    assert kinds == ["numeric", "binary", "factor", "date", None, None]
 
 
 def test_t37_no_fact_is_filled_in_but_that_a_boolean_is_one() -> None:
     data = tomllib.loads(template([f"x{i}" for i in range(6)], KINDS, "clinic.csv"))
     facts = [set(column) - {"type"} for column in data["columns"].values()]
     assert facts == [set(), {"levels"}, set(), set(), set(), set()]
-    assert list(inspect.signature(template).parameters) == ["names", "kinds", "source_name"]
+    assert list(inspect.signature(template).parameters) == ["names", "kinds", "source_name", "written", "codes"]
 
 
 def test_filled_in_it_is_a_schema() -> None:
@@ -89,3 +90,12 @@ def test_the_name_of_the_table_cannot_write_lines() -> None:
 def test_wrong_arguments_are_refused(names: list[str], kinds: list[str], words: str) -> None:
     with pytest.raises(SchemaError, match=words):
         template(names, kinds, "clinic.csv")
+
+
+def test_the_format_of_a_file_is_a_fact_where_its_first_line_has_it() -> None:
+    text = template(["a"], ["unknown"], "a.csv", FileFormat(";", encoding="cp1252"), ["-99"])
+    data = tomllib.loads(text)
+    assert data["file"] == {"delimiter": ";", "encoding": "cp1252"}
+    assert data["missing_codes"] == ["-99"]
+    assert '# decimal = ","' in text
+    assert "[file]" not in template(["a"], ["numeric"], "a.parquet")

@@ -78,6 +78,7 @@ def schema(
     data: options.DataFile,
     *,
     output: Annotated[Path | None, flag("FILE", "Write a TOML file.", "--output", "-o")] = None,
+    file: options.FileOptions,
     force: options.Force = False,
     screen: Screen,
 ) -> None:
@@ -87,11 +88,13 @@ def schema(
     facts that a person declares.
     """
     require_writable([output], [data], force=force)
-    from tacit.engine.prediction import describe
+    from tacit.engine.prediction import describe, proposed
     from tacit.schema.template import template
 
-    found = describe(data)
-    text = template(found.names, found.kinds, data.name)
+    written = file.format_of(proposed(data))
+    found = describe(data, written)
+    is_text = all(kind == "unknown" for kind in found.kinds)
+    text = template(found.names, found.kinds, data.name, written if is_text else None, file.missing or ())
     if output is not None:
         write_text(output, text)
     columns = [{"name": name, "kind": kind} for name, kind in zip(found.names, found.kinds, strict=True)]
@@ -105,6 +108,7 @@ def predict(
     data: options.DataFile,
     *,
     output: Annotated[Path | None, flag("FILE", "Write a CSV file.", "--output", "-o")] = None,
+    file: options.FileOptions,
     force: options.Force = False,
     screen: Screen,
 ) -> None:
@@ -119,7 +123,7 @@ def predict(
     with screen.work():
         fitted = load(fit)
         names = columns_of(fitted.stored.design.response)
-        later = fitted.predict_blocks(data)
+        later = fitted.predict_blocks(data, reading=file.reading_of(fitted.stored.design.reading))
         # The first block now, so that a wrong table is refused before a byte is written.
         blocks = chain(list(islice(later, 1)), later)
         if output is not None:

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from tacit.cli import options
 from tacit.cli.options import flag
-from tacit.cli.output import Screen, in_flags, require_writable
+from tacit.cli.output import Screen, require_writable
+from tacit.cli.wording import in_flags
 
 
 def compare(
@@ -23,6 +24,7 @@ def compare(
     family: Annotated[str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")] = "binomial",
     solvers: Annotated[str | None, flag("NAMES", "Some of the solvers, with commas. Default: all.")] = None,
     repeats: Annotated[int, flag("N", "Fits of each solver.")] = 5,
+    file: options.FileOptions,
     plot: Annotated[Path | None, flag("FILE", "Draw the errors: .png or .svg.")] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -43,13 +45,20 @@ def compare(
     from tacit.report.solver_comparison import comparison_document, comparison_lines, comparison_table, plot_comparison
 
     if not public:
-        raise SettingError(NOT_PUBLIC.replace("Mark them: tacit.public(table)", "If they are, add --public"))
+        raise SettingError(NOT_PUBLIC)
     if plot is not None:
         picture_file(plot)
     chosen = None if solvers is None else [name.strip() for name in solvers.split(",")]
     with screen.work() as progress:
         found = run(
-            formula, PublicRows(data), schema, family, budget=whole, solvers=chosen, repeats=repeats, progress=progress
+            formula,
+            PublicRows(data),
+            file.of(schema),
+            family,
+            budget=whole,
+            solvers=chosen,
+            repeats=repeats,
+            progress=progress,
         )
     if plot is not None:
         plot_comparison(found, plot)

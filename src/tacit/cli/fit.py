@@ -39,6 +39,7 @@ def fit(
             default="error; zero with --ledger",
         ),
     ] = None,
+    file: options.FileOptions,
     random_state: Annotated[int | None, flag("N", "Reproducible noise: NOT private.")] = None,
     charge: options.ChargeOptions,
     force: options.Force = False,
@@ -51,7 +52,7 @@ def fit(
     """
     screen = replace(screen, quiet=quiet)
     require_writable([output, certificate], [data, schema, sign, charge.ledger], force=force)
-    whole = budget.budget()
+    whole, declared = budget.budget(), file.of(schema)
     if sign is not None:
         read_bytes(sign)
     from tacit.estimators.glm import glm
@@ -60,7 +61,7 @@ def fit(
         fitted = glm(
             formula,
             data,
-            schema,
+            declared,
             budget=whole,
             **asdict(model),
             invalid_rows=invalid_rows,

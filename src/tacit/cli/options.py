@@ -5,15 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
 
 from tacit.errors import BudgetError, FileError, SettingError
 from tacit.privacy.budget import Budget
+
+if TYPE_CHECKING:
+    from tacit.design.reading import FileFormat, Reading
+    from tacit.schema.schema import Schema
 
 
 def flag(metavar: str | None, meaning: str, *names: str, default: str | None = None) -> Any:
@@ -76,6 +80,10 @@ class ModelOptions:
     """Loss, solver, penalty and inference of a fit."""
 
     family: Annotated[str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")] = "binomial"
+    quantile: Annotated[float, flag("Q", "Of --family quantile, between 0 and 1.")] = 0.5
+    threshold: Annotated[float, flag("K", "Of --family huber: errors beyond K deviations count less.")] = 1.345
+    scale: Annotated[float | None, flag("S", "Of --family huber: deviation of the errors. Default: paid for.")] = None
+    smoothing: Annotated[float | None, flag("W", "Of --family quantile: rounds the corner. Default: paid for.")] = None
     row_norm: Annotated[float | None, flag("B", "Public bound on the norm of a prepared row.")] = None
     solver: Annotated[str, flag("NAME", "auto, or a name of docs/solvers.md.")] = "auto"
     iterations: Annotated[int | None, flag("N", "Steps. Default: planned.")] = None
@@ -94,6 +102,40 @@ class ModelOptions:
             default="on, unless a penalty or a solver but Newton's is asked for",
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How a text file is written; in place of what the schema, or a stored fit, says of it."""
+
+    delimiter: Annotated[str | None, flag("MARK", 'What parts columns: ";", "|", tab.', default="comma")] = None
+    decimal: Annotated[str | None, flag("MARK", "Decimal mark: . or ,", default=".")] = None
+    encoding: Annotated[str | None, flag("NAME", "For example cp1252.", default="utf-8")] = None
+    missing: Annotated[
+        list[str] | None, flag("CODE", "Stands for a missing cell in every column, such as -99. Repeatable.")
+    ] = None
+
+    def format_of(self, declared: FileFormat) -> FileFormat:
+        """The declared format with what is given here in its place."""
+        given = {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+        return replace(declared, **{name: value for name, value in given.items() if value is not None})
+
+    def of(self, path: Path) -> Schema:
+        """Read a schema, with what is given here in place of its own."""
+        from tacit.schema.schema import Schema
+
+        declared = Schema.read(path)
+        codes = self._codes(declared.missing_codes)
+        return replace(declared, file=self.format_of(declared.file), missing_codes=codes)
+
+    def reading_of(self, stored: Reading) -> Reading:
+        """The reading of a stored fit, with what is given here in its place."""
+        return replace(stored, file=self.format_of(stored.file), missing_codes=self._codes(stored.missing_codes))
+
+    def _codes(self, declared: tuple[str, ...]) -> tuple[str, ...]:
+        from tacit.design.reading import codes_given
+
+        return declared if self.missing is None else codes_given("--missing", self.missing)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
+from tacit.cli.wording import in_flags
 from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
 from tacit.text_table import Table, one_line
 
@@ -28,14 +28,10 @@ if TYPE_CHECKING:
 
 _WIDTH, _WIDEST = 80, 100  # Lines longer than the widest are hard to read, however wide the terminal.
 _INDENT = "  "
-FLAGS = frozenset(options.ModelOptions.__annotations__) - {"family", "inference"}
-FLAGS |= {"delta", "epsilon", "invalid_rows", "refusals"}  # Keywords of Python whose flag has the same name.
 EPILOG = (
     "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or a file is "
     "wrong; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
 )
-_SWITCHES = {"inference=False": "--no-inference", "inference=True": "--inference"}
-_KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<rest>…|\.\.\.))')
 
 
 @dataclass
@@ -209,19 +205,6 @@ def exit_of(error: TacitError) -> Exit:
     return Exit.DATA if isinstance(error, DataError | FileError) else Exit.INPUT
 
 
-def in_flags(message: str) -> str:
-    """Name the flags of a command where a message names keywords: l2=… becomes --l2 …."""
-    for keyword, flag in _SWITCHES.items():
-        message = message.replace(keyword, flag)
-    return _KEYWORD.sub(_flag, message)
-
-
-def _flag(found: re.Match[str]) -> str:
-    if found["name"] not in FLAGS:
-        return found[0]
-    return f"--{found['name'].replace('_', '-')} {found['text'] or found['rest'] or ''}".rstrip()
-
-
 def error_document(kind: str, message: str) -> dict[str, object]:
     """An error as a program reads it."""
     return {"error": {"kind": kind, "message": in_flags(message)}}
@@ -233,7 +216,8 @@ def tell_error(kind: str, message: str, *, as_json: bool) -> None:
         sys.stdout.write(json.dumps(error_document(kind, message), indent=2) + "\n")
         return
     sentence = in_flags(message)
-    sentence += "" if sentence.endswith((".", "…", "?", "!")) else "."
+    # A formula may follow, with marks below the place that is meant.
+    sentence += "" if sentence.endswith((".", "…", "?", "!", "^")) else "."
     # Whatever a file says: no message commands a terminal.
     sys.stderr.write("error: " + "\n".join(map(one_line, sentence.split("\n"))) + "\n")
 

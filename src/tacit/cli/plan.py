@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tacit.cli import options
 from tacit.cli.fit import show_plan
 from tacit.cli.options import flag
-from tacit.cli.output import Screen, in_flags, require_writable
+from tacit.cli.output import Screen, require_writable
+from tacit.cli.wording import in_flags
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from tacit.design.attached_columns import AttachedColumns
 from tacit.design.declared_bounds import bound_vectors
 from tacit.design.factor import Cell, Factor, Numeric, require_declared
 from tacit.design.feature_map import Custom, FeatureMap, Polynomial
+from tacit.design.reading import Reading
 from tacit.design.response import Absent, Classes, Continuous, Response
 from tacit.documents.canonical_json import quoted
-from tacit.documents.dataclass_json import from_plain, stored_as, to_plain
+from tacit.documents.dataclass_json import OMITTED, from_plain, stored_as, to_plain
 from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.validate import positive
 
@@ -57,7 +58,8 @@ class Design:
 
     `levels` are the declared ones of every factor column used, the reference included. `cells` are
     rules for the cells that the factors use; a matrix has none. A `feature_map`, only for a matrix,
-    makes the columns out of `inputs`, whose mapped vector is first shrunk to `input_norm`.
+    makes the columns out of `inputs`, whose mapped vector is first shrunk to `input_norm`. `reading`
+    says how cells are spelt: files, codes for missing cells, dates.
     """
 
     columns: tuple[Column, ...]
@@ -70,6 +72,7 @@ class Design:
     feature_map: FeatureMap | None = None
     inputs: tuple[Column, ...] = ()
     input_norm: float | None = None
+    reading: Reading = field(default_factory=Reading, metadata=OMITTED)
 
     def __post_init__(self) -> None:
         for factor in (factor for column in self.columns for factor in column.factors):

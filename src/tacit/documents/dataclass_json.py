@@ -8,7 +8,7 @@ import functools
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -20,6 +20,10 @@ T = TypeVar("T")
 
 NOT_STORED: Mapping[str, Any] = {"stored_as": None}
 """Metadata of a dataclass field that is left out when written, and is None when read back."""
+
+
+OMITTED: Mapping[str, Any] = {"omitted": True}
+"""Metadata of a dataclass field that is left out where it has its default value."""
 
 
 def stored_as(key: str) -> Mapping[str, Any]:
@@ -38,7 +42,10 @@ def to_plain(value: Any) -> Any:
         return value
     if is_dataclass(value):
         kind: Any = type(value)
-        written = {key: to_plain(getattr(value, item.name)) for key, item in _stored(kind).items()}
+        spared = {item.name for item in _omitted(kind) if getattr(value, item.name) == _default(item)}
+        written = {
+            key: to_plain(getattr(value, item.name)) for key, item in _stored(kind).items() if item.name not in spared
+        }
         return {**_kind_of(kind), **written}
     if isinstance(value, Mapping):
         return {name: to_plain(item) for name, item in value.items()}
@@ -103,13 +110,17 @@ def _read_union(members: tuple[Any, ...], data: Any, place: str) -> Any:
 def _read_fields(kind: Any, data: Any, place: str) -> Any:
     if not isinstance(data, dict):
         _require_type(False, data, place)
-    if data.keys() != _names(kind):
-        require_fields(data, dict.fromkeys(_names(kind), (object,)), place)
+    spared = [item for item in _omitted(kind) if item.name not in data]
+    if data.keys() != _names(kind) - {item.name for item in spared}:
+        require_fields(data, dict.fromkeys(_names(kind) - {item.name for item in spared}, (object,)), place)
     if not data.items() >= _kind_of(kind).items():
         raise CertificateError(f"{place} is of another kind")
     hints = _hints(kind)
     read = dict(_absent(kind))
+    read |= {item.name: _default(item) for item in spared}
     for key, item in _stored(kind).items():
+        if item in spared:
+            continue
         read[item.name] = _read(hints[item.name], data[key], f"{place}: {key}")
     return kind(**read)
 
@@ -135,6 +146,16 @@ def _stored(kind: Any) -> dict[str, Field[Any]]:
     """The fields that are stored, by their keys in the data."""
     keys = {item.metadata.get("stored_as", item.name): item for item in fields(kind)}
     return {key: item for key, item in keys.items() if key is not None}
+
+
+@functools.cache
+def _omitted(kind: Any) -> tuple[Field[Any], ...]:
+    """The fields that are not written where they have their default value."""
+    return tuple(item for item in fields(kind) if item.metadata.get("omitted"))
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
 
 
 @functools.cache

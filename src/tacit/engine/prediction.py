@@ -15,7 +15,7 @@ from tacit.rows.admission.clip_and_scale import Preparer
 from tacit.rows.encoding.encode_rows import FeatureReader
 from tacit.rows.encoding.outcome import OutcomeEncoder, offset_terms
 from tacit.rows.encoding.transforms import shrink_rows
-from tacit.rows.sources.opening import describe, open_columns, open_source
+from tacit.rows.sources.opening import describe, open_columns, open_source, proposed
 from tacit.rows.sources.source import Source, require_columns
 from tacit.rows.storage.tiles import LANES, map_tiles, public_matrix, tile_count, to_rows, to_tiles
 
@@ -28,6 +28,7 @@ __all__ = [
     "offsets",
     "prepared_rows",
     "prepared_table",
+    "proposed",
     "responses",
 ]
 
@@ -56,7 +57,7 @@ def offsets(data: Any, design: Design) -> Iterator[NDArray[np.float64]]:
 
 def responses(data: Any, design: Design) -> Iterator[NDArray[np.float64]]:
     """Prepared response of every record of a public table; NaN where it is missing or undeclared."""
-    source = data if isinstance(data, Source) else open_source(data, fewest=0)
+    source = data if isinstance(data, Source) else open_source(data, fewest=0, reading=design.reading)
     encoder = OutcomeEncoder.of(design)
     require_columns(source.names, (*encoder.numbers, *encoder.labels))
     for batch in source.batches(BLOCK_ROWS, numeric=encoder.numbers, labels=encoder.labels):
@@ -134,7 +135,7 @@ def _blocks(
     data: Any, design: Design, *, shifted: bool
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]:
     """Features, offset and validity of some records at a time."""
-    source = data if isinstance(data, Source) else open_source(data, fewest=0)
+    source = data if isinstance(data, Source) else open_source(data, fewest=0, reading=design.reading)
     reader = FeatureReader.of(design)
     offset = design.attached.offset if shifted else None
     attached = () if offset is None else offset.columns

@@ -14,6 +14,7 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
+from tacit.design.reading import Reading
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.ledger_use import Refusals, charge, require_declared, require_no_key, require_price
 from tacit.errors import PrivacyWarning, SettingError
@@ -43,7 +44,7 @@ class Table:
 
     `response` are labels, or the name of a column; None where the design names it. `attached` are weights, exposures
     and units by the caller's name for them. Fewer than `fewest` records, or units where records are `grouped` by them,
-    are refused; it is 0 where n is private.
+    are refused; it is 0 where n is private. `reading` is what is declared of how the table is written.
     """
 
     def __init__(
@@ -55,14 +56,18 @@ class Table:
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
         grouped: bool = False,
+        reading: Reading | None = None,
     ) -> None:
         self._data, self._fewest, self._progress = data, fewest, progress
         self._fewest_records = 0 if grouped else fewest
-        self._source = open_source(data, response, attached=attached, fewest=fewest, counted=not grouped)
+        self._source = open_source(
+            data, response, attached=attached, fewest=fewest, counted=not grouped, reading=reading
+        )
         self.names: tuple[str, ...] = self._source.names
         self.response: str | None = self._source.response
         self.attached: Mapping[str, str] = attached_names(self._source)
         self.column_types: Mapping[str, str] = column_types(self._source)
+        self.reading = reading or Reading()
         self._store: Store | None = None
 
     @property

@@ -143,7 +143,7 @@ def private_scores(
     plan_for(None)
     refusals = Refusals.settle(settings.invalid_rows, label="evaluation")
     with refusals.logged():
-        opened = Table(*rows[:2], attached=given, fewest=settings.fewest, grouped=grouped)
+        opened = Table(*rows[:2], attached=given, fewest=settings.fewest, grouped=grouped, reading=design.reading)
     with opened as table:
         if declared is not None:
             if table.names != tuple(column.name for column in design.inputs or design.columns):

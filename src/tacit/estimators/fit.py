@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.certificate.fit_file import Estimates, Scatter, StoredFit, Term, triangle_of
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
+from tacit.design.reading import Reading
 from tacit.display import Displayed
 from tacit.engine.prediction import margins, offsets
 from tacit.errors import SettingError
@@ -141,14 +142,16 @@ class Fit(ResultsMixin, Displayed):
         """What was guaranteed, and why it is true."""
         return self.stored.certificate
 
-    def predict_blocks(self, data: Any) -> Iterator[NDArray[np.float64]]:
+    def predict_blocks(self, data: Any, *, reading: Reading | None = None) -> Iterator[NDArray[np.float64]]:
         """Predictions for new records, block by block.
 
         Probabilities of the second class, or a column of them for each of several classes; responses within their
         bounds; expected counts. A record with a missing or undeclared value has NaN. An offset or an exposure of the
-        formula is a column of the records and counts as in the fit.
+        formula is a column of the records and counts as in the fit. The records are written as those of the fit were,
+        or as `reading` says.
         """
         design = self.stored.design
+        design = design if reading is None else replace(design, reading=reading)
         for block in margins(data, design, self.stored.coefficients, shifted=True):
             yield predicted(design.response, block)
 

@@ -156,7 +156,7 @@ def _fit(
                 require_price(tried, private=tried.private and settings.seed is None)
         with refusals.logged():
             units = design.attached.unit is not None
-            opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units)
+            opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units, reading=design.reading)
         with opened as table:
             common = settings.facts(table, refusals.invalid_rows, units=units)
             return table.fit(

@@ -16,6 +16,7 @@ from tacit.contract.selection_query import LARGEST_NUMBER, SelectionLaw, Statist
 from tacit.design.design import Column
 from tacit.design.expression import Statistic, cells_of
 from tacit.design.expression_tree import Interval
+from tacit.display import Displayed, Shown
 from tacit.engine.ledger_use import Refusals
 from tacit.engine.table import Table
 from tacit.errors import SettingError
@@ -33,13 +34,19 @@ NOISY_MAX = "report-noisy-max"
 METHODS = (*SelectionLaw, NOISY_MAX)
 
 
-@dataclass(frozen=True)
-class Selected:
+@dataclass(frozen=True, repr=False)
+class Selected(Displayed):
     """What was selected: its place in the list, its expression, and what was guaranteed."""
 
     index: int
     expression: str
     certificate: Certificate
+
+    def _shown(self) -> Shown:
+        guarantee = str(self.certificate.rederive())
+        return Shown(
+            "Selected", (("Expression", self.expression), ("Place", f"{self.index}"), ("Guarantee", guarantee))
+        )
 
 
 def select(
@@ -103,7 +110,7 @@ def select(
     with pinned(active_ledger()):
         refusals = Refusals.settle(settings.invalid_rows, label="selection", data=data)
         with refusals.logged():
-            opened = Table(data, progress=progress, fewest=settings.fewest)
+            opened = Table(data, progress=progress, fewest=settings.fewest, reading=design.reading)
         with opened as table:
             facts = settings.facts(table, refusals.invalid_rows, units=declared.person is not None)
             bounds = {column.name: [column.lower, column.upper] for column in design.columns}

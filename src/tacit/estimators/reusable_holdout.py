@@ -135,7 +135,9 @@ class ReusableHoldout(AbstractContextManager["ReusableHoldout"]):
             try:
                 with refusals.logged():
                     units = self._schema.person is not None
-                    table = self._stack.enter_context(Table(self._data, fewest=settings.fewest, grouped=units))
+                    table = self._stack.enter_context(
+                        Table(self._data, fewest=settings.fewest, grouped=units, reading=self._design.reading)
+                    )
                     table.admit(self._design, invalid_rows=refusals.invalid_rows, exact=True, seed=settings.seed)
                 self.records = table.records
                 self._facts = list(settings.facts(table, refusals.invalid_rows, units=units))

@@ -14,6 +14,7 @@ from tacit.constraints.region import Region
 from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, FullPenalty, Penalty, Plan, PublicFact
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
+from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import CHOICES
 from tacit.engine.table import Table
 from tacit.errors import BoundsError, BudgetError, InputError, SettingError
@@ -124,6 +125,7 @@ class Settings:
             facts.append(PublicFact(f"number of {'units' if units else 'records'}", "n", "assumed"))
         else:
             facts.append(PublicFact("n_at_least", self.n_at_least, "declared"))
+        facts += [PublicFact(name, value, "declared") for name, value in to_plain(table.reading).items()]
         if units:
             facts.append(PublicFact("estimand", MANY_ROWS.format(unit=self.unit), "declared"))
         return [*facts, PublicFact(VALID, True, "assumed")] if invalid_rows == "error" else facts

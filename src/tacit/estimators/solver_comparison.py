@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.contract.query import Progress
 from tacit.design.response import Continuous
+from tacit.display import Displayed, Shown
 from tacit.engine.prediction import responses
 from tacit.errors import InputError, SettingError
 from tacit.estimators.evaluation import Scores, public_scores
@@ -24,6 +25,7 @@ from tacit.ledger.with_blocks import uncharged
 from tacit.privacy.budget import Budget
 from tacit.schema.schema import Schema
 from tacit.solvers.choice import PURE_SOLVERS, SOLVERS
+from tacit.text_table import Table
 from tacit.validate import one_of, whole
 
 REASON = "public rows of a comparison"
@@ -49,8 +51,8 @@ class SolverResult:
     refused: str | None = None
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Displayed):
     """Every solver, the best first; those that do not apply are last. `measure` says what the errors are."""
 
     results: tuple[SolverResult, ...]
@@ -63,6 +65,13 @@ class Comparison:
     def applicable(self) -> tuple[SolverResult, ...]:
         """Solvers that were run."""
         return tuple(it for it in self.results if it.refused is None)
+
+    def _shown(self) -> Shown:
+        rows = tuple((it.solver, f"{it.error:.3g}", f"{it.seconds:.3g}") for it in self.applicable)
+        left = len(self.results) - len(rows)
+        notes = (f"{left} solvers do not apply; their reasons are in results.",) if left else ()
+        facts = (("Records", f"{self.records:,}"), ("Fits of each", f"{self.repeats}"))
+        return Shown("Comparison of solvers", facts, Table(("solver", self.measure, "seconds"), rows), notes)
 
 
 def compare(

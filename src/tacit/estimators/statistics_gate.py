@@ -167,6 +167,7 @@ def stored_design(schema: Schema, names: Sequence[str] | None) -> Design:
         levels={name: tuple(map(str, column.levels)) for name, column in labelled.items()},
         attached=AttachedColumns(None, None, schema.person),
         cells={name: column.cell for name, column in chosen.items() if column.cell != LabelCell()},
+        reading=schema.reading((*chosen, *schema.attached)),
     )
 
 
@@ -229,7 +230,7 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"], Displayed):
         """Name the table, plan for it, and refuse what public facts can refuse; no record is read."""
         self._data = data
         fewest, units = self._settings.fewest, self._design.attached.unit is not None
-        self._open = lambda: Table(data, progress=progress, fewest=fewest, grouped=units)
+        self._open = lambda: Table(data, progress=progress, fewest=fewest, grouped=units, reading=self._design.reading)
         self.plan = self._plan(None)
         return self
 

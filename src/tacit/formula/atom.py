@@ -32,16 +32,13 @@ Key = tuple[Factor, ...]
 _READS_DATA: Mapping[str, str] = {
     **dict.fromkeys(
         ("scale", "center", "standardize"),
-        "Columns are mapped to [-1, 1] by their declared bounds already: declare tighter bounds in "
-        'the schema, or have part of the budget find them (bounds="private").',
+        "Columns are mapped to [-1, 1] by their declared bounds already: declare tighter bounds in the schema.",
     ),
     **dict.fromkeys(
         ("bs", "ns", "cs", "cr", "cc", "te"),
-        "Write bs(x, knots=[…], degree=3) or ns(x, knots=[…]): public knots, over the bounds declared in the schema or "
-        'found with part of the budget (bounds="private").',
+        "Write bs(x, knots=[…], degree=3) or ns(x, knots=[…]): public knots, over the bounds declared in the schema.",
     ),
-    "poly": "Write poly(x, 2, raw=True) for fixed powers; their bounds follow from those declared "
-    'in the schema, or found with part of the budget (bounds="private").',
+    "poly": "Write poly(x, 2, raw=True) for fixed powers; their bounds follow from those declared in the schema.",
     "hashed": 'Declare the column with type = "factor" and its levels.',
     "lag": "A record's row depends on that record alone; add the lagged column to the table and declare its bounds.",
 }

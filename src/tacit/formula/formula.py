@@ -96,6 +96,7 @@ def design_from_formula(
         levels={name: tuple(map(str, column.levels)) for name, column in labelled.items()},
         attached=AttachedColumns(schema.weight, offset, schema.person),
         cells=cells,
+        reading=schema.reading((response, *used, *(() if offset is None else offset.columns), *schema.attached)),
     )
     shared = [name for name, count in Counter(design.names).items() if count > 1]
     if shared:

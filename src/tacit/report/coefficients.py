@@ -210,8 +210,8 @@ def _forest(total: Summary, sampling: Summary, units: Mapping[str, tuple[float, 
 
         # Plain numbers, evenly apart where the axis is short.
         low, high = axes.get_xlim()
-        short, subs = high < 4.0 * low, (1.0, 2.0, 5.0)
-        axes.xaxis.set_major_locator(ticker.AutoLocator() if short else ticker.LogLocator(subs=subs))
+        short, subs = high < 4.0 * low, (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 20.0 * low else (1.0, 2.0, 5.0)
+        axes.xaxis.set_major_locator(ticker.AutoLocator() if short else ticker.LogLocator(subs=subs, numticks=30))
         axes.xaxis.set_minor_locator(ticker.NullLocator())
         axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     if axes.get_legend_handles_labels()[1]:

@@ -18,7 +18,7 @@ from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain, quoted
 from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
-from tacit.privacy.event import Gaussian, PerturbedObjective, Pure
+from tacit.privacy.event import BoundedRange, Gaussian, PerturbedObjective, Pure
 from tacit.text_table import Table, rounded
 
 _ONE_RECORD = {
@@ -45,8 +45,8 @@ _MOST_PREMISES, LONGEST_PREMISE, MOST_ANALYSTS = 20, 200, 50  # Of a text or a t
 def plan_table(plan: Plan) -> Table:
     """Steps of a plan, how often each reads the records, and its share of the budget.
 
-    The share is of μ², which adds up; of a perturbed objective, which has no μ, that of the Gaussian noise in it. Where
-    delta is 0 it is of ε.
+    The share is of μ², which adds up; of a perturbed objective, which has no μ, that of the Gaussian noise in it; of a
+    selection, the μ² of the same zero-concentrated cost. Where delta is 0 it is of ε.
     """
     costs: dict[str, Fraction] = defaultdict(Fraction)
     passes: Counter[str] = Counter()
@@ -59,6 +59,9 @@ def plan_table(plan: Plan) -> Table:
                     costs[step.label] += step.times * Fraction(objective_mu(event, plan.relation)) ** 2
                 elif isinstance(event, Gaussian):
                     costs[step.label] += step.times * event.mu_squared
+                elif isinstance(event, BoundedRange):
+                    # Its zero-concentrated cost is η²/8, that of Gaussian noise μ²/2.
+                    costs[step.label] += step.times * Fraction(event.eta) ** 2 / 4
                 elif isinstance(event, Pure):
                     costs[step.label] += step.times * Fraction(event.epsilon)
     total = sum(costs.values(), Fraction(0))

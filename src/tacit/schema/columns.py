@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tacit.design.factor import LabelCell, NumericCell
+from tacit.design.reading import ISO, DateReading, codes_given, declared_date, number_of
 from tacit.errors import BoundsError, SchemaError
 from tacit.validate import finite, shown
 
@@ -24,7 +26,8 @@ class NumericColumn:
     """A column of numbers with public bounds; a value outside them is clipped to them.
 
     `missing` is the constant that stands for a missing cell of a predictor; without one such a
-    record is invalid. With `missing_indicator` a 0/1 column of the design marks those records.
+    record is invalid. With `missing_indicator` a 0/1 column of the design marks those records. `missing_codes` are
+    cells that mean "missing", such as -99.
 
     Guarantee: the bounds are finite, lower < upper, and their map to [-1, 1] is finite both ways. What stands for a
     missing cell is declared, and lies within the bounds.
@@ -34,9 +37,11 @@ class NumericColumn:
     upper: float
     missing: float | None = None
     missing_indicator: bool = False
+    missing_codes: tuple[str, ...] = ()
     kind: ClassVar[str] = "numeric"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "missing_codes", codes_given("missing_codes", self.missing_codes))
         lower = finite("lower", self.lower, BoundsError)
         upper = finite("upper", self.upper, BoundsError)
         if lower >= upper:
@@ -67,6 +72,64 @@ class NumericColumn:
         """The rule for a cell."""
         return NumericCell(self.lower, self.upper, self.missing)
 
+    def facts(self) -> dict[str, Any]:
+        """What is declared, as a schema spells it."""
+        return {**asdict(self), "missing_indicator": self.missing_indicator or None}
+
+    def holds(self, code: str) -> bool:
+        """Whether a code for missing cells could be a value of this column."""
+        return isinstance(number := _identity(code), float) and self.lower <= number <= self.upper
+
+
+@dataclass(frozen=True)
+class DateColumn(NumericColumn):
+    """A column of dates between public ones, read as days or years; a date outside them is clipped.
+
+    `lower`, `upper` and `missing` are given as dates, and kept as the numbers that the dates become. `format` is how a
+    text file spells a date.
+
+    Examples
+    --------
+    >>> DateColumn("2015-01-01", "2024-12-31", unit="years").upper
+    2024.999...
+    """
+
+    format: str = ISO
+    unit: str = "days"
+    origin: str | None = None
+    kind: ClassVar[str] = "date"
+
+    def __post_init__(self) -> None:
+        reading = self.reading
+        object.__setattr__(self, "origin", reading.origin)
+        for name in ("lower", "upper", "missing"):
+            given: Any = getattr(self, name)
+            if name != "missing" or given is not None:
+                object.__setattr__(self, name, number_of(reading, declared_date(name, given)))
+        super().__post_init__()
+
+    @property
+    def reading(self) -> DateReading:
+        """How a cell becomes a number."""
+        return DateReading(self.format, self.unit, self.origin)
+
+    @property
+    def declared(self) -> str:
+        """The first and the last date."""
+        return f"{self.reading.date_of(self.lower)} to {self.reading.date_of(self.upper)}, in {self.unit}"
+
+    def facts(self) -> dict[str, Any]:
+        """What is declared, as a schema spells it."""
+        reading = self.reading
+        dates = {name: getattr(self, name) for name in ("lower", "upper", "missing")}
+        spelt = {name: None if number is None else reading.date_of(number) for name, number in dates.items()}
+        origin = None if self.origin is None else date.fromisoformat(self.origin)
+        return {**super().facts(), **spelt, "origin": origin}
+
+    def holds(self, code: str) -> bool:
+        """Whether a code for missing cells could be a value of this column."""
+        return self.reading.pattern.fullmatch(code) is not None
+
 
 @dataclass(frozen=True)
 class _LevelColumn:
@@ -75,8 +138,10 @@ class _LevelColumn:
     levels: tuple[Level, ...]
     missing: Level | None = None
     other: Level | None = None
+    missing_codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "missing_codes", codes_given("missing_codes", self.missing_codes))
         known = _distinct_levels(self.levels)
         object.__setattr__(self, "levels", tuple(known.values()))
         for key in ("missing", "other"):
@@ -89,6 +154,17 @@ class _LevelColumn:
                 why = "since nothing is read off the data: add it to levels"
                 raise SchemaError(f"{key} must be one of the declared levels, {why}; got {shown(plain)}.")
             object.__setattr__(self, key, level)
+        for code in self.missing_codes:
+            if self.holds(code):
+                raise SchemaError(f"{shown(code)} cannot be a level and a code for missing cells; remove one.")
+
+    def facts(self) -> dict[str, Any]:
+        """What is declared, as a schema spells it."""
+        return asdict(self)
+
+    def holds(self, code: str) -> bool:
+        """Whether a code for missing cells is a declared level."""
+        return self.index_of(code) is not None
 
     @property
     def declared(self) -> str:
@@ -136,7 +212,7 @@ class BinaryColumn(_LevelColumn):
             raise SchemaError(f'a binary column has exactly two levels; got {found}. Declare type = "factor" for more.')
 
 
-DeclaredColumn = NumericColumn | FactorColumn | BinaryColumn
+DeclaredColumn = NumericColumn | DateColumn | FactorColumn | BinaryColumn
 
 
 def _distinct_levels(values: object) -> dict[float | str, Level]:

@@ -9,20 +9,22 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from datetime import date
 from types import MappingProxyType
 from typing import Any
 
 from tacit.design.attached_columns import Unit, Weighting
+from tacit.design.reading import FileFormat, Reading, codes_given
 from tacit.display import Displayed, Shown
 from tacit.documents.canonical_json import quoted
 from tacit.errors import FileError, InputError, SchemaError
 from tacit.files import LARGEST_FILE, read_bytes
 from tacit.privacy.relation import Relation
-from tacit.schema.columns import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn
+from tacit.schema.columns import BinaryColumn, DateColumn, DeclaredColumn, FactorColumn, NumericColumn
 from tacit.text_table import Table
 from tacit.validate import positive, shown, whole
 
-__all__ = ["BinaryColumn", "DeclaredColumn", "FactorColumn", "NumericColumn", "Schema"]
+__all__ = ["BinaryColumn", "DateColumn", "DeclaredColumn", "FactorColumn", "NumericColumn", "Schema"]
 
 DEEPEST_KEY = 100
 """Parts of a dotted key. The time that tomllib takes grows with the square of their number."""
@@ -32,7 +34,9 @@ _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}")
 _ROW = "row"
 _Keys = Iterable[str]
-_TYPES: Mapping[str, type[DeclaredColumn]] = {kind.kind: kind for kind in (NumericColumn, FactorColumn, BinaryColumn)}
+_TYPES: Mapping[str, type[DeclaredColumn]] = {
+    kind.kind: kind for kind in (NumericColumn, FactorColumn, BinaryColumn, DateColumn)
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +48,8 @@ class Schema(Displayed):
 
     `unit` is the unit of privacy in words, e.g. "patient". Each unit holds at most one record, unless `person` names a
     column and the number of records that a person keeps. `n_at_least` is a public lower bound on a private number of
-    records (relation "add-remove"). `weight` names the column of weights and its public largest value.
+    records (relation "add-remove"). `weight` names the column of weights and its public largest value. `file` says how
+    text files are written, and `missing_codes` what stands for a missing cell in every column.
 
     Examples
     --------
@@ -56,7 +61,7 @@ class Schema(Displayed):
     ... upper = 110
     ... ''')
     >>> schema.columns["age"]
-    NumericColumn(lower=0.0, upper=110.0, missing=None, missing_indicator=False)
+    NumericColumn(lower=0.0, upper=110.0, missing=None, missing_indicator=False, missing_codes=())
     """
 
     columns: Mapping[str, DeclaredColumn] = field(hash=False)
@@ -65,6 +70,8 @@ class Schema(Displayed):
     n_at_least: int | None = None
     person: Unit | None = None
     weight: Weighting | None = None
+    file: FileFormat = field(default_factory=FileFormat)
+    missing_codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         columns = dict(self.columns)
@@ -74,7 +81,7 @@ class Schema(Displayed):
             if not isinstance(name, str) or not name:
                 raise SchemaError(f"A column's name must be non-empty text; got {shown(name)}.")
             if not isinstance(column, DeclaredColumn):
-                raise SchemaError(f"Column {_named(name)}: expected a NumericColumn, FactorColumn or BinaryColumn.")
+                raise SchemaError(f"Column {_named(name)}: expected a column such as NumericColumn.")
         if not isinstance(self.unit, str) or not self.unit.strip():
             raise SchemaError('unit must say what one record is, e.g. unit = "patient".')
         if self.person is not None and self.unit == _ROW:
@@ -85,12 +92,26 @@ class Schema(Displayed):
             if relation.n_is_public:
                 public = f'with "{relation}" the number of records is public. Remove n_at_least or change the relation'
                 raise SchemaError(f'n_at_least belongs to relation = "add-remove"; {public}.')
+        object.__setattr__(self, "missing_codes", codes_given("missing_codes", self.missing_codes))
+        self._require_codes(columns)
         object.__setattr__(self, "relation", relation)
         object.__setattr__(self, "columns", MappingProxyType(columns))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy through the constructor: a read-only mapping cannot be copied by itself."""
-        return Schema, (dict(self.columns), self.relation, self.unit, self.n_at_least, self.person, self.weight)
+        attached = self.person, self.weight, self.file, self.missing_codes
+        return Schema, (dict(self.columns), self.relation, self.unit, self.n_at_least, *attached)
+
+    def _require_codes(self, columns: Mapping[str, DeclaredColumn]) -> None:
+        """Refuse a code of the whole table that is a value of some column: it would silently be lost there."""
+        for name, column in columns.items():
+            for code in self.missing_codes:
+                if code not in column.missing_codes and column.holds(code):
+                    advice = "list it as missing_codes of the columns in which it means that"
+                    raise SchemaError(
+                        f"Column {_named(name)}: {shown(code)} is a value that it can have ({column.declared}), and "
+                        f"missing_codes of the whole table; {advice}."
+                    )
 
     def _shown(self) -> Shown:
         rows = tuple((name, column.kind, column.declared) for name, column in self.columns.items())
@@ -101,8 +122,22 @@ class Schema(Displayed):
     @property
     def predictors(self) -> tuple[str, ...]:
         """Declared columns but those that name the person or hold the weight of a record."""
-        attached = {held.column for held in (self.person, self.weight) if held is not None}
-        return tuple(name for name in self.columns if name not in attached)
+        named = {held.column for held in (self.person, self.weight) if held is not None}
+        return tuple(name for name in self.columns if name not in named)
+
+    @property
+    def attached(self) -> tuple[str, ...]:
+        """Columns that name or order a person's records, or hold the weight of a record."""
+        person = () if self.person is None else (self.person.column, self.person.order)
+        names = (*person, None if self.weight is None else self.weight.column)
+        return tuple(name for name in names if name is not None)
+
+    def reading(self, names: Iterable[str]) -> Reading:
+        """How these columns are written."""
+        declared = {name: self.columns[name] for name in dict.fromkeys(names) if name in self.columns}
+        codes = {name: column.missing_codes for name, column in declared.items() if column.missing_codes}
+        dates = {name: column.reading for name, column in declared.items() if isinstance(column, DateColumn)}
+        return Reading(self.file, self.missing_codes, codes, dates)
 
     def column(self, name: str) -> DeclaredColumn:
         """The declared column of that name, or an error that lists the declared ones."""
@@ -146,7 +181,8 @@ class Schema(Displayed):
         """Build a schema from plain data laid out like the TOML file."""
         if not isinstance(data, Mapping):
             raise SchemaError("A schema is a mapping with the key columns.")
-        _require_keys(data, (), ("relation", "unit", "n_at_least", "weight", "columns"), "")
+        known = ("relation", "unit", "n_at_least", "missing_codes", "file", "weight", "columns")
+        _require_keys(data, (), known, "")
         declared = data.get("columns", {})
         if not isinstance(declared, Mapping):
             raise SchemaError("columns must be a table with one [columns.NAME] per column.")
@@ -160,20 +196,24 @@ class Schema(Displayed):
             n_at_least=data.get("n_at_least"),
             person=person,
             weight=_declared_weight(data["weight"]) if "weight" in data else None,
+            file=_declared_file(data.get("file", {})),
+            missing_codes=data.get("missing_codes", ()),
         )
 
     def to_toml(self) -> str:
         """TOML text that `parse` reads back as the same schema."""
         person, unit = self.person, self.unit if self.person is None else None
-        lines = toml_lines({"relation": str(self.relation), "unit": unit, "n_at_least": self.n_at_least})
+        top = {"relation": str(self.relation), "unit": unit, "n_at_least": self.n_at_least}
+        lines = toml_lines({**top, "missing_codes": self.missing_codes or None})
+        if self.file != FileFormat():
+            lines += ["", "[file]", *toml_lines(asdict(self.file))]
         if person is not None:
             name = self.unit if self.unit != person.column else None
             lines += ["", "[unit]", *toml_lines({**asdict(person), "name": name})]
         if self.weight is not None:
             lines += ["", "[weight]", *toml_lines({"column": self.weight.column, "maximum": self.weight.maximum})]
         for column_name, column in self.columns.items():
-            declared = {"type": column.kind, **asdict(column)}
-            declared["missing_indicator"] = declared.get("missing_indicator") or None
+            declared = {"type": column.kind, **column.facts(), "missing_codes": column.missing_codes or None}
             lines += ["", f"[columns.{toml_key(column_name)}]", *toml_lines(declared)]
         return "\n".join(lines) + "\n"
 
@@ -220,6 +260,17 @@ def _declared_weight(facts: object) -> Weighting:
     known = ["column", "maximum"]
     _require_keys(facts, known, known, "weight: ", f"; expected {form}", texts=("column",))
     return Weighting(facts["column"], positive("weight: maximum", facts["maximum"], SchemaError))
+
+
+def _declared_file(facts: object) -> FileFormat:
+    form = '[file] with delimiter = ";", decimal = "," or encoding = "latin-1".'
+    if not isinstance(facts, Mapping):
+        raise SchemaError(f"file: expected a table, {form}")
+    _require_keys(facts, (), [item.name for item in fields(FileFormat)], "file: ")
+    try:
+        return FileFormat(**facts)
+    except InputError as error:
+        raise SchemaError(f"file: {error}") from error
 
 
 def _require_keys(
@@ -285,4 +336,6 @@ def _toml_value(value: Any) -> str:
         return f"[{', '.join(map(_toml_value, value))}]"
     if isinstance(value, str):
         return toml_string(value)
+    if isinstance(value, date):
+        return value.isoformat()
     return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -44,7 +44,7 @@ def quiet() -> np.errstate:
 
 def not_numeric(column: str) -> DataError:
     """The error for a column of a type that has no numbers."""
-    advice = "Numeric columns hold integers, floats or booleans; convert the column, or declare it as a factor."
+    advice = 'Declare a date by type = "date" in a schema; convert other columns, or declare them as factors.'
     return DataError(f"Column {column!r} holds dates, times or nested values, which are not numbers. {advice}")
 
 

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv, parquet, types
 
+from tacit.design.reading import FileFormat
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import MISSING_WORDS, NUMBER, cell_number, not_numeric, plain_labels
 from tacit.rows.sources import source as sources
@@ -116,10 +117,14 @@ def _numeric(columns: Mapping[str, pa.Array], length: int, names: Names) -> Floa
     return block
 
 
-def parse_lines(lines: bytes, count: int, names: Names, numeric: Names, labels: Names) -> list[pa.RecordBatch]:
+def parse_lines(
+    lines: bytes, count: int, names: Names, numeric: Names, labels: Names, written: FileFormat | None = None
+) -> list[pa.RecordBatch]:
     """Columns of so many lines, at once, or as text first where a number is spelt otherwise."""
     if count == 0:
         return []
+    written = written or FileFormat()
+    mark = written.delimiter or ","
     # With names of our own, the file's may hold anything, and a mark of byte order stays a part of a cell.
     places = {name: f"f{place}" for place, name in enumerate(names)}
 
@@ -127,14 +132,15 @@ def parse_lines(lines: bytes, count: int, names: Names, numeric: Names, labels: 
         types = dict.fromkeys((places[name] for name in numeric), number)
         types |= dict.fromkeys((places[name] for name in labels), pa.string())
         table = csv.read_csv(
-            pa.BufferReader(",".join(places.values()).encode() + b"\n" + lines),
+            pa.BufferReader(mark.join(places.values()).encode() + b"\n" + lines),
             read_options=csv.ReadOptions(block_size=block),
-            parse_options=csv.ParseOptions(newlines_in_values=False, ignore_empty_lines=False),
+            parse_options=csv.ParseOptions(delimiter=mark, newlines_in_values=False, ignore_empty_lines=False),
             convert_options=csv.ConvertOptions(
                 column_types=types,
                 include_columns=[places[name] for name in (*numeric, *labels)],
                 null_values=sorted(MISSING_WORDS),
                 strings_can_be_null=False,
+                decimal_point=written.decimal,
             ),
         )
         return table.rename_columns([*numeric, *labels])
@@ -146,6 +152,11 @@ def parse_lines(lines: bytes, count: int, names: Names, numeric: Names, labels: 
         # What is not spelt as a finite number or as missing is read as `text_number` reads it. In
         # one block: pyarrow raises for a line that lies in more than two.
         table = read(pa.string(), max(BLOCK_BYTES, len(lines)))
+        if written.decimal != ".":
+            # A point is no part of a number here, as it is none to pyarrow.
+            for place, name in enumerate(numeric):
+                spelt = pc.replace_substring(pc.replace_substring(table.column(name), ".", "?"), written.decimal, ".")
+                table = table.set_column(place, name, spelt)
     if table.num_rows != count:
         raise RuntimeError("Lines and records differ in number.")
     return table.to_batches()  # type: ignore[no-any-return]

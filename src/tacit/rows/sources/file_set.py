@@ -54,7 +54,8 @@ def _named(path: Path) -> list[Path]:
 
 def _is_table(inside: Path) -> bool:
     hidden = any(part.startswith((".", "_")) for part in inside.parts)
-    return not hidden and inside.name.lower().endswith(FILE_KINDS)
+    # A text in a folder is as likely a note; a table of that ending is named.
+    return not hidden and inside.name.lower().endswith(tuple(kind for kind in FILE_KINDS if ".txt" not in kind))
 
 
 def _of_dataset(data: Any) -> list[Path]:

@@ -14,24 +14,33 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.design.reading import FileFormat, Reading
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import READABLE_KINDS, not_numeric
 from tacit.rows.sources import arrays
 from tacit.rows.sources import source as sources
-from tacit.rows.sources.csv_file import CsvSource, read_header
+from tacit.rows.sources.csv_file import CsvSource, proposed_format, read_header
 from tacit.rows.sources.data_frame import FrameSource, as_frame, holds_objects
+from tacit.rows.sources.declared_cells import DeclaredSource
 from tacit.rows.sources.file_set import FileSet, files_of, require_one_kind
 from tacit.rows.sources.source import ColumnKind, Source
 
 
 def open_source(
-    data: Any, response: Any = None, *, attached: Mapping[str, Any] | None = None, fewest: int = 2, counted: bool = True
+    data: Any,
+    response: Any = None,
+    *,
+    attached: Mapping[str, Any] | None = None,
+    fewest: int = 2,
+    counted: bool = True,
+    reading: Reading | None = None,
 ) -> Source:
     """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or of one file or several.
 
     The response is a column of the table (named, or left to the design) or a sequence, then called "y". `attached` has
     other columns (weights, exposures, persons) by the caller's word for them: a sequence, the name of a column of the
     table, or None. A sequence goes by its word, underscored until nothing else is called so; `attached_names` tells.
+    `reading` is what is declared of how the table is written.
 
     Guarantee: fewer than `fewest` records (two for a fit of a public number of them), no columns, unequal lengths and
     matrices of dates are refused, with a message that holds no value. Where `fewest` is 0, a table without records is
@@ -44,13 +53,16 @@ def open_source(
     fewest = fewest if counted else 0
     named = response if isinstance(response, str) else None
     separate = None if named is not None else response
+    reading = reading or Reading()
     table: Source
     if (paths := files_of(data)) is not None:
-        table = _open_files(paths, named, separate, fewest)
+        table = _open_files(paths, named, separate, fewest, reading.file)
     elif not isinstance(data, np.ndarray) and (frame := as_frame(data)) is not None:
         table = FrameSource.of(frame, named, fewest)
     else:
         table = _open_matrix(data, named, fewest)
+    if not reading.is_plain:
+        table = DeclaredSource.of(table, reading)
     given = {word: cells for word, cells in (attached or {}).items() if cells is not None}
     return table if separate is None and not given else _attach(table, separate, given)
 
@@ -60,32 +72,37 @@ def open_columns(columns: Mapping[str, NDArray[Any]]) -> Source:
     return FrameSource.of(nw.from_dict(dict(columns), backend="pyarrow"), None, 0)
 
 
-def _open_files(paths: Sequence[Path], response: str | None, separate: object, fewest: int) -> Source:
+def _open_files(
+    paths: Sequence[Path], response: str | None, separate: object, fewest: int, written: FileFormat
+) -> Source:
     if separate is not None:
         raise DataError("The response of a file is one of its columns; give the column's name.")
-    source = _open_file(paths[0], response, fewest) if len(paths) == 1 else _open_many(paths, response, fewest)
+    if len(paths) == 1:
+        source = _open_file(paths[0], response, fewest, written)
+    else:
+        source = _open_many(paths, response, fewest, written)
     if response is not None:
         sources.require_columns(source.names, [response])
     return source
 
 
-def _open_many(paths: Sequence[Path], response: str | None, fewest: int) -> Source:
+def _open_many(paths: Sequence[Path], response: str | None, fewest: int, written: FileFormat) -> Source:
     require_one_kind(paths)
     # One of several files may be empty, as long as all together are not.
-    opened = [_open_file(path, response, 0) for path in paths]
-    source = FileSet.of(paths, opened, [describe(path).kinds for path in paths])
+    opened = [_open_file(path, response, 0, written) for path in paths]
+    source = FileSet.of(paths, opened, [describe(path, written).kinds for path in paths])
     if source.length is not None:
         sources.require_records(source.length, fewest)
     return source
 
 
-def _open_file(path: Path, response: str | None, fewest: int) -> Source:
+def _open_file(path: Path, response: str | None, fewest: int, written: FileFormat) -> Source:
     # pyarrow takes long to import, and only files need it.
     if sources.file_kind(path) == ".parquet":
         from tacit.rows.sources.arrow import ParquetSource
 
         return ParquetSource.open(path, response, fewest)
-    return CsvSource.open(path, response)
+    return CsvSource.open(path, response, written)
 
 
 def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
@@ -136,7 +153,7 @@ class Description:
     kinds: tuple[ColumnKind, ...]
 
 
-def describe(table: Any) -> Description:
+def describe(table: Any, written: FileFormat | None = None) -> Description:
     """Names and kinds of columns; those of a CSV file and of Python objects are "unknown".
 
     Guarantee: no value is read and no statistic of values: tables of the same types have the same description.
@@ -149,7 +166,7 @@ def describe(table: Any) -> Description:
 
             schema, _ = read_footer(path)
             return Description(tuple(schema.names), tuple(arrow_kind(part.type) for part in schema))
-        names = read_header(path)
+        names = read_header(path, written)
         sources.require_distinct(names)
         return Description(names, tuple("unknown" for _ in names))
     frame = as_frame(table)
@@ -163,6 +180,18 @@ def describe(table: Any) -> Description:
         kind = kinds.get(table.dtype.kind, "other")
         return Description(tuple(f"x{j}" for j in range(table.shape[1])), (kind,) * table.shape[1])
     raise DataError("Only files, eager tables and two-dimensional arrays can be described.")
+
+
+def proposed(table: Any) -> FileFormat:
+    """The format that the first line of a text file lets one suppose; the usual one of any other table.
+
+    Guarantee: nothing after the first line is read.
+    """
+    paths = files_of(table)
+    if paths is None or sources.file_kind(paths[0]) == ".parquet":
+        return FileFormat()
+    sources.FileState.of(paths[0])
+    return proposed_format(paths[0])
 
 
 def _series_kind(series: nw.Series[Any]) -> ColumnKind:

@@ -24,7 +24,8 @@ from tacit.rows.storage.tiles import Floats, Integers
 
 Names = Sequence[str]
 ColumnKind = Literal["numeric", "boolean", "text", "date", "other", "unknown"]
-FILE_KINDS = (".csv", ".csv.gz", ".parquet")
+FILE_KINDS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 class SparseRows(NamedTuple):
@@ -147,9 +148,20 @@ def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
     missing = f"The table has no column {', '.join(map(repr, unknown))}"
     if len(asked) > 1 and len(unknown) == len(asked):
         # Nothing fits: the first line may be a record, which must not be quoted.
-        raise SchemaError(f"{missing}, nor any other that is asked for. Does it have a line of names?")
+        raise SchemaError(f"{missing}, nor any other that is asked for. {_other_delimiter(known)}")
     if unknown:
         raise SchemaError(f"{missing}. It has: {', '.join(map(repr, known))}.")
+
+
+def _other_delimiter(known: Sequence[str]) -> str:
+    """What to do about names of which none fits, by the names alone; nothing of them is quoted."""
+    if len(known) == 1:
+        # One name, in which there is another delimiter than the declared one.
+        for mark, spelt in ((";", ";"), ("\t", "tab"), ("|", "|"), (",", ",")):
+            if mark in known[0]:
+                where = f'declare delimiter = "{spelt}" under [file] in the schema'
+                return f"Its first line holds one name only: if the columns are parted otherwise, {where}."
+    return "Does it have a line of names?"
 
 
 def require_distinct(names: Names) -> None:
@@ -177,7 +189,8 @@ def file_kind(path: Path) -> str:
     """The ending of a file's name that says how it is read."""
     found = [kind for kind in FILE_KINDS if path.name.lower().endswith(kind)]
     if not found:
-        raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(FILE_KINDS)}.")
+        advice = " Save a spreadsheet as CSV." if path.suffix.lower() in SPREADSHEETS else ""
+        raise FileError(f"{path.name!r} is not a kind of file that is read: {', '.join(FILE_KINDS)}.{advice}")
     return found[0]
 
 
