@@ -27,6 +27,10 @@ class Code(IntEnum):
     WEIGHTED_POISSON = 10
     WEIGHTED_LOGISTIC = 11
     OWN = 12
+    GAMMA = 13
+    NEGATIVE_BINOMIAL = 14
+    PROBIT = 15
+    CLOGLOG = 16
 
 
 @dataclass(frozen=True)
