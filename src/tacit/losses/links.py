@@ -75,6 +75,11 @@ def slope_and_curvature(code: int, z: float, y: float, steepest: float, top: flo
     return weight * slope, min(weight * curvature, top), weight * larger
 
 
+def unit(loss: Code) -> float:
+    """Logits in one unit of the margin: with them slope and curvature at even labels are ½ and ¼, as the logistic's."""
+    return {Code.PROBIT: 2 * math.sqrt(2 / math.pi), Code.CLOGLOG: 2 * math.log(2)}.get(loss, 1.0)
+
+
 def probability(loss: Code, z: Vector) -> Vector:
     """P(1 | z), without overflow."""
     if loss is Code.PROBIT:
@@ -83,8 +88,22 @@ def probability(loss: Code, z: Vector) -> Vector:
 
 
 def margin_of(loss: Code, share: float) -> float:
-    """The margin at which P(1 | z) is a share."""
-    return float(special.ndtri(share)) if loss is Code.PROBIT else math.log(-math.log1p(-share))
+    """The margin at which P(1 | z) is a share, of any loss of two labels."""
+    match loss:
+        case Code.PROBIT:
+            return float(special.ndtri(share))
+        case Code.CLOGLOG:
+            return math.log(-math.log1p(-share))
+    return math.log(share / (1 - share))
+
+
+def level_parts(loss: Code, share: float) -> tuple[float, float]:
+    """The larger |slope| of both labels and the expected curvature where P(1 | z) is a share."""
+    if loss is Code.LOGISTIC:
+        return max(share, 1 - share), share * (1 - share)
+    parts = probit_parts if loss is Code.PROBIT else cloglog_parts
+    zero, one, _, _, expected = parts(margin_of(loss, share))
+    return max(zero, -one), expected
 
 
 def expected_parts(loss: Loss, z: Vector) -> tuple[Vector, Vector]:

@@ -91,6 +91,12 @@ def expected_curvature(loss: Loss, mean: float) -> float:
     return mean / (loss.shape[A] + loss.shape[B] * mean)
 
 
+def curvature_bound(loss: Loss, slope: float) -> float:
+    """Bound on the curvature e (1 - b·slope) where slopes are within ±slope."""
+    highest = loss.shape[LARGEST]
+    return expected_curvature(loss, highest) * (1.0 + loss.shape[B] * slope)
+
+
 def slope_unit(loss: Loss, mean: float) -> float:
     """By which a residual y - m is divided in a slope."""
     return loss.shape[A] + loss.shape[B] * mean

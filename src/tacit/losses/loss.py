@@ -33,6 +33,12 @@ class Code(IntEnum):
     CLOGLOG = 16
 
 
+TWO_LABELS = frozenset({Code.LOGISTIC, Code.PROBIT, Code.CLOGLOG})
+"""Losses of two labels by their probability."""
+LOG_LINKED = frozenset({Code.POISSON, Code.GAMMA, Code.NEGATIVE_BINOMIAL})
+"""Losses of a mean that is the exponential of the margin."""
+
+
 @dataclass(frozen=True)
 class Loss(Displayed):
     """A convex loss of a margin and a label.

@@ -15,10 +15,10 @@ from types import MappingProxyType
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import LEVEL_ONLY, Penalty, Plan
 from tacit.contract.purpose import Purpose
-from tacit.design.response import Absent, Continuous, Count
+from tacit.design.response import Absent, Continuous, Count, Positive
 from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses import regression
-from tacit.losses.loss import Code
+from tacit.losses.loss import TWO_LABELS, Code
 from tacit.solvers import (
     adassp,
     aggregate,
@@ -206,7 +206,7 @@ def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -
         return replace(_full_batch(facts, usual, allowed), intervals_declined=True)
     if options.max_passes == 1:
         return gradient.plan(facts, options, allowed)
-    numeric = isinstance(facts.design.response, Continuous | Count)
+    numeric = isinstance(facts.design.response, Continuous | Count | Positive)
     return counted(_numeric if numeric else _labels)(facts, options, allowed)
 
 
@@ -216,11 +216,11 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     A penalty says how to hold slopes short, and an option what the user wants: both mean a descent.
     """
     free = options == SolverOptions() and facts.penalty == Penalty()
-    if free and facts.loss.code is Code.LOGISTIC:
+    if free and facts.loss.code in TWO_LABELS:
         signal = facts.signal(allowed)
         if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
             return intercept_only.plan(facts, options, allowed)
-        if facts.is_large and signal >= NEWTON_POLISH.signal:
+        if facts.is_large and signal >= NEWTON_POLISH.signal and facts.loss.code is Code.LOGISTIC:
             return newton_polish.plan(facts, options, allowed)
     return whitened_gradient.plan(facts, options, allowed)
 
@@ -242,7 +242,7 @@ def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
 
 def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require((NO_INTERVALS,), facts, options)
-    if isinstance(facts.design.response, Continuous | Count):
+    if isinstance(facts.design.response, Continuous | Count | Positive):
         return staged_gradient.plan(facts, options, allowed)
     return whitened_gradient.plan(facts, options, allowed)
 

@@ -16,7 +16,7 @@ import numpy as np
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
-from tacit.losses.loss import Code
+from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code
 from tacit.solvers.coordinates import response_ends
 from tacit.solvers.quantiles import bisect, records_below
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, ask_mean, label_start, locate_response
@@ -35,11 +35,11 @@ class InterceptOnly(CoefficientSolver):
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the level."""
-        if plan.loss.code is Code.LOGISTIC:
+        if plan.loss.code in TWO_LABELS:
             return Solution(label_start(gate, plan))
         theta = np.zeros(plan.design.width)
         level = self._level(gate, plan)
-        theta[-1] = math.log(level) if plan.loss.code is Code.POISSON else level
+        theta[-1] = math.log(level) if plan.loss.code in LOG_LINKED else level
         return Solution(theta)
 
     def _level(self, gate: Gate, plan: Plan) -> float:
@@ -88,7 +88,7 @@ def _near(plan: Plan, location: ResponseLocation, sizes: float) -> tuple[float, 
 
 def _positive(plan: Plan, level: float, top: float) -> float:
     """Return the level; of counts, whose logarithm is taken, no less than a share of the top."""
-    if plan.loss.code is not Code.POISSON:
+    if plan.loss.code not in LOG_LINKED:
         return level
     return max(level, top * INTERCEPT_ONLY.smallest_rate)
 
@@ -105,7 +105,7 @@ def _mean_between(gate: Gate, plan: Plan, low: float, high: float) -> tuple[floa
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price the level of a continuous response, of counts, or of two labels."""
     del options
-    if facts.loss.code is Code.LOGISTIC:
+    if facts.loss.code in TWO_LABELS:
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.LABEL_SHARE),)
         return assembled(facts, InterceptOnly(), steps)
     if facts.n_mu(allowed) < INTERCEPT_ONLY.counts_pay:

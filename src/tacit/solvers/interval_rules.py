@@ -73,6 +73,9 @@ class Level:
     least_share: float = rule(0.25, "and not more than this share")
     rare_curvature: float = rule(2.5, "curvature over s(1 - s): rare ones lie far out")
     flattest: float = rule(2.5, "curvature over s(1 - s) from which weights fall, rare labels")
+    steepest: Growth = rule(
+        Growth(2.5, 100.0, 0.25, 2.5, 25.0), "slope over that at the labels' share from which weights fall, other links"
+    )
     count_curvature: float = rule(1.5, "curvature over the mean count")
     cut: float = rule(4.0, "counts are cut here for their mean, at least")
     count_noise: float = rule(0.02, "noise of that mean, in counts, up to which they are not cut")
