@@ -75,7 +75,15 @@ class BudgetOptions:
 class ModelOptions:
     """Loss, solver, penalty and inference of a fit."""
 
-    family: Annotated[str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")] = "binomial"
+    family: Annotated[
+        str,
+        flag(
+            "NAME",
+            "binomial, probit, cloglog, gaussian, poisson, negative-binomial, gamma, multinomial, huber or quantile.",
+        ),
+    ] = "binomial"
+    alpha: Annotated[float, flag("A", "Dispersion of --family negative-binomial: variance m + A·m².")] = 1.0
+    statistics: Annotated[list[str] | None, flag("NAME", "Pay for a statistic of the fit too: deviance.")] = None
     row_norm: Annotated[float | None, flag("B", "Public bound on the norm of a prepared row.")] = None
     solver: Annotated[str, flag("NAME", "auto, or a name of docs/solvers.md.")] = "auto"
     iterations: Annotated[int | None, flag("N", "Steps. Default: planned.")] = None

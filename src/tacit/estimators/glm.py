@@ -29,6 +29,7 @@ from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.schema.schema import Schema
+from tacit.solvers.fit_statistics import cap_of
 from tacit.solvers.solver import SolverOptions
 
 
@@ -63,6 +64,7 @@ def glm(
     quantile: float = 0.5,
     smoothing: float | None = None,
     alpha: float = 1.0,
+    statistics: Sequence[str] | None = None,
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
@@ -95,6 +97,9 @@ def glm(
         Of the families "huber" and "quantile", as in `HuberRegressor` and `QuantileRegressor`.
     alpha
         Of the family "negative-binomial": the dispersion of the counts, declared and not fitted.
+    statistics
+        What to pay for beside the coefficients, out of the same budget: ["deviance"], the mean deviance of a record
+        at the released coefficients, with the noise on it. Without it nothing is told of how well the model fits.
     inference
         Whether to pay for standard errors and intervals out of the same budget. By default yes, unless a penalty, a
         constraint, or another solver than "auto" is asked for; "quantile" has none.
@@ -116,6 +121,8 @@ def glm(
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
     facts = [*_facts(formula, design, row_norm), *shape.facts(family)]
+    if settings.options.statistics:
+        facts.append(PublicFact("statistics", {"deviance": {"clipped at": cap_of(loss)}}, "declared"))
     if warm_start is not None:
         settings = settings.starting_at(prepared_start(_started(formula, warm_start, settings, design, loss), design))
         facts.append(start_fact(warm_start))

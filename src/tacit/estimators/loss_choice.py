@@ -7,7 +7,8 @@ gives in units of y are divided by the scale here, and nowhere else.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,11 @@ class LossShape:
                 f"alpha, the dispersion of negative binomial counts, must be a number from {SMALLEST_ALPHA:g} to "
                 f'{LARGEST_ALPHA:g}; got {self.alpha!r}. Without overdispersion use family="poisson".'
             )
+
+    @classmethod
+    def among(cls, settings: Mapping[str, Any]) -> LossShape:
+        """The shape that settings of `glm` state."""
+        return cls(**{field.name: settings[field.name] for field in fields(cls) if field.name in settings})
 
     def facts(self, family: str) -> list[PublicFact]:
         """What the certificate says of the numbers that a family uses."""

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.constraints.region import Region
+from tacit.contract.released_statistic import checked_statistics
 from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, FullPenalty, Penalty, Plan, PublicFact
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
@@ -153,6 +154,7 @@ def check_settings(
     clip: float | None = None,
     noise_multiplier: float | None = None,
     warm_start: Any = None,
+    statistics: Any = None,
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
@@ -182,6 +184,7 @@ def check_settings(
         sampling=sampling,
         batch_size=batch_size,
         sample_rate=sample_rate,
+        statistics=checked_statistics(statistics),
     )
     require_solver(solver)
     if invalid_rows is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.contract.plan import Plan
 from tacit.errors import SettingError
-from tacit.estimators.loss_choice import loss_of
+from tacit.estimators.loss_choice import LossShape, loss_of
 from tacit.estimators.settings import Settings, settings_of
 from tacit.formula.formula import design_from_formula
 from tacit.planning.assumptions import Assumptions
@@ -53,7 +53,7 @@ def plan(
     declared = Schema.of(schema)
     known = settings_of({**vars(declared), **settings})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
-    loss = loss_of(family, design.response)
+    loss = loss_of(family, design.response, LossShape.among(settings))
     return study_of(known, lambda own, records: own.plan(design, records, loss), n, assumptions)
 
 

@@ -216,10 +216,12 @@ def notes_of(release: Release, judgement: ExactJudgement | StepJudgement | None)
         asked = release.sandwich is not None or plan.intervals_declined
         reason = not_offered(plan) if asked else None
         level = (LEVEL_ONLY,) if plan.level_only else ()
+        level = (*level, *map(str, release.statistics))
         return level if reason is None else (*level, f"Intervals are not offered: {reason}.")
     notes = judgement.notes(plan.design.terms)
     if plan.private and plan.loss.code in TARGETS:
         notes.append(TARGETS[plan.loss.code])
     if plan.design.unit_rows > 1:
         notes.append(MANY_ROWS.format(unit=plan.unit))
+    notes.extend(map(str, release.statistics))
     return tuple(notes)

@@ -43,6 +43,7 @@ from tacit.solvers import (
 )
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
+from tacit.solvers.fit_statistics import require_deviance, with_statistics
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
 from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
@@ -70,7 +71,11 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         batch_schedule.asked_rate(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
+    if options.statistics:
+        require_deviance(facts, options)
     if facts.budget.is_infinite:
+        if options.statistics:
+            return replace(make_plan(facts, replace(options, statistics=())), statistics=options.statistics)
         own = not isinstance(options.solver, str)
         if not own and options.solver in PENALISED and facts.penalty.l2:
             return PENALISED[options.solver](facts, options)
@@ -109,6 +114,8 @@ def require_cap(plan: Plan, options: SolverOptions) -> None:
 
 def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Plan within a μ²."""
+    if options.statistics:
+        return with_statistics(facts, options, allowed, _approximate)
     if isinstance(options.solver, str) and options.solver not in SOLVERS:
         raise SettingError(f'solver="{options.solver}" is for delta=0 alone. Pass delta=0, or choose another solver.')
     if facts.design.open_places:

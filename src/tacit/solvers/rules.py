@@ -376,8 +376,21 @@ class Evaluations:
     known: float = rule(4.0, "deviations of its noise below which a total tells nothing")
 
 
+@dataclass(frozen=True)
+class FitStatistics:
+    """The deviance of a finished fit, where it is asked for."""
+
+    study: ClassVar[str] = DERIVED
+    cap: float = rule(12.0, "a record's deviance is clipped here: its label has a chance of e^-6")
+    squared: float = rule(1.0, "and a squared residual here, in squared half ranges of the response")
+    unexplained: float = rule(0.05, "assumed mean squared residual in these units; other deviances are about 1")
+    noise: float = rule(0.02, "wanted noise of the mean, as a share of it")
+    share: tuple[float, float] = rule((0.01, 0.1), "ends of the share that this takes")
+
+
 TABLES, WARNINGS, COUNTING, BOUNDS = Tables(), Warnings(), Counting(), Bounds()
 INTERCEPT_ONLY, DESCENT, LABELS = InterceptOnly(), Descent(), Labels()
 NEWTON_POLISH, STAGED, RESPONSE = NewtonPolish(), Staged(), Response()
 CORRECTIONS, MEAN, WHITENING, STOCHASTIC = Corrections(), Mean(), Whitening(), Stochastic()
 ADASSP, COVARIANCE, EVALUATION = AdaptiveRidge(), Covariance(), Evaluations()
+FIT_STATISTICS = FitStatistics()
