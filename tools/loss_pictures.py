@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
@@ -74,6 +75,14 @@ def value(loss: Loss, z: Vector, y: Vector) -> Vector:
             found = np.where(r >= b, r, np.where(r <= -b, 0.0, corner)) - a * r
         case Code.DISTANCE:
             found = -z
+        case Code.PROBIT:
+            found = -np.where(y > 0.5, special.log_ndtr(z), special.log_ndtr(-z))
+        case Code.CLOGLOG:
+            found = np.where(y > 0.5, -np.log(-np.expm1(-np.exp(z))), np.exp(z))
+        case Code.GAMMA:
+            found = z + y * np.exp(-z)
+        case Code.NEGATIVE_BINOMIAL:
+            found = (y + 1 / b) * np.log1p(b * np.exp(z)) - y * z
         case _:
             raise KeyError(loss.code)
     return np.asarray(found)

@@ -1,4 +1,4 @@
-"""Populations with the families "gamma", "negative-binomial", "probit" and "cloglog", with right means and wrong ones."""
+"""Populations with the families "gamma", "negative-binomial", "probit" and "cloglog", right means and wrong ones."""
 
 from __future__ import annotations
 
@@ -105,7 +105,9 @@ def _links(family: Family, short: str) -> list[Population]:
     rare = -1.645 if family == "probit" else -2.97
     right, none = (start, *(PART * slopes(3))), (rare, 0.0, 0.0)
 
-    def made(name: str, about: str, truth: Sequence[float] | None, outcome: Outcome, count: int, **more: bool) -> Population:
+    def made(
+        name: str, about: str, truth: Sequence[float] | None, outcome: Outcome, count: int, **more: bool
+    ) -> Population:
         return plain_population(
             f"{short}{name}", about, family, count, outcome, response=BINARY, draw=normal, truth=truth, **more
         )

@@ -152,6 +152,8 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
             del fields[f"loss.{name}"]
     # A pickled program has other bytes with other versions of what it is made of.
     fields.pop("solver.function.program", None)
+    if not made.statistics:
+        del fields["statistics"]
     return fields
 
 

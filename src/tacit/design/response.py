@@ -130,7 +130,7 @@ class Positive:
 
     @property
     def smallest_mean(self) -> float:
-        """The least mean that is looked for: the lower bound, or a ten-thousandth of the upper one where that is larger."""
+        """The least mean that is looked for: the lower bound, or a ten-thousandth of the upper one if larger."""
         return max(self.lower, self.upper / 1e4)
 
 

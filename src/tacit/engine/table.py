@@ -24,9 +24,9 @@ from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
-from tacit.solvers.fit_statistics import ask_statistics
 from tacit.solvers.choice import plan_warnings
 from tacit.solvers.counting import count_records
+from tacit.solvers.fit_statistics import ask_statistics
 from tacit.solvers.locating import locate
 
 

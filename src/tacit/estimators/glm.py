@@ -88,9 +88,9 @@ def glm(
     family
         "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian" (least squares),
         "huber" (large errors count less) or "quantile" (a numeric column, whose declared bounds are those of the
-        response), or "poisson" (the mean of counts: a numeric column from 0 to its largest count). "probit" and "cloglog"
-        are for a binary column too, "negative-binomial" for counts of variance m + alpha·m², "gamma" for a numeric
-        column above 0; these two have the log link.
+        response), or "poisson" (the mean of counts: a numeric column from 0 to its largest count). "probit" and
+        "cloglog" are for a binary column too, "negative-binomial" for counts of variance m + alpha·m², "gamma" for
+        a numeric column above 0; these two have the log link.
     epsilon, delta, budget
         The budget; ε has no default.
     threshold, scale, quantile, smoothing

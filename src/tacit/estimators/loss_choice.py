@@ -97,12 +97,8 @@ def loss_of(family: str, response: Response, shape: LossShape | None = None) -> 
     if type(response) is not find_family(family).response:
         raise SettingError(f"A {response.kind} response does not go with the family {family!r}.")
     shape = LossShape() if shape is None else shape
-    if isinstance(response, Positive):
-        return log_link.gamma(math.log(response.smallest_mean) - 1.0, highest_predictor(response), response.upper)
-    if isinstance(response, Count):
-        if family == "negative-binomial":
-            return log_link.negative_binomial(float(shape.alpha), highest_predictor(response), response.upper)
-        return poisson.loss(highest_predictor(response), response.upper)
+    if isinstance(response, Count | Positive):
+        return _log_linked(family, response, shape)
     if not isinstance(response, Continuous) or family in _SHAPELESS:
         return _SHAPELESS[family]
     if family == "huber":
@@ -113,6 +109,15 @@ def loss_of(family: str, response: Response, shape: LossShape | None = None) -> 
         return regression.pinball(float(shape.quantile), relative=True)
     width = _moderate("smoothing", _prepared(shape.smoothing, response), SMALLEST_WIDTH)
     return regression.pinball(float(shape.quantile), width)
+
+
+def _log_linked(family: str, response: Count | Positive, shape: LossShape) -> Loss:
+    highest, largest = highest_predictor(response), response.upper
+    if isinstance(response, Positive):
+        return log_link.gamma(math.log(response.smallest_mean) - 1.0, highest, largest)
+    if family == "negative-binomial":
+        return log_link.negative_binomial(float(shape.alpha), highest, largest)
+    return poisson.loss(highest, largest)
 
 
 def _prepared(value: float, response: Continuous) -> float:
@@ -141,24 +146,19 @@ def predicted(response: Response, margins: NDArray[np.float64], offset: AnyOffse
     rates up to that over the smallest exposure; positive numbers within their bounds likewise.
     """
     match response:
-        case ProbitBinary():
-            return links.probability(Code.PROBIT, margins)
-        case CloglogBinary():
-            return links.probability(Code.CLOGLOG, margins)
+        case ProbitBinary() | CloglogBinary():
+            return links.probability(Code.PROBIT if isinstance(response, ProbitBinary) else Code.CLOGLOG, margins)
         case Binary():
             return classification.logistic_probability(margins)
         case Classes():
             return classification.softmax_probability(margins)
         case Continuous():
             return np.clip(margins, response.lower, response.upper)
-        case Count():
-            smallest = 0.0 if offset is None else offset.lower
-            # No count is larger than the public largest one, and no rate than that over the smallest exposure.
-            return np.exp(np.minimum(margins, math.log(response.upper) - smallest))
-        case Positive():
+        case Count() | Positive():
             smallest, largest = (0.0, 0.0) if offset is None else (offset.lower, offset.upper)
-            ends = math.log(response.smallest_mean) - largest, math.log(response.upper) - smallest
-            return np.exp(np.clip(margins, *ends))
+            least = math.log(response.smallest_mean) - largest if isinstance(response, Positive) else -math.inf
+            # No count is larger than the public largest one, and no rate than that over the smallest exposure.
+            return np.exp(np.clip(margins, least, math.log(response.upper) - smallest))
         case Absent():
             raise SettingError("A mean predicts no response.")
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.constraints.region import Region
-from tacit.contract.released_statistic import checked_statistics
 from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, FullPenalty, Penalty, Plan, PublicFact
+from tacit.contract.released_statistic import checked_statistics
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.engine.ledger_use import CHOICES

@@ -199,7 +199,9 @@ def ratio_name(response: Response) -> str:
         case CloglogBinary():
             return "hazard ratio"
         case ProbitBinary():
-            raise SettingError("exponentiate=True has no meaning for a probit model: its coefficients are no logarithms.")
+            raise SettingError(
+                "exponentiate=True has no meaning for a probit model: its coefficients are no logarithms."
+            )
         case Binary():
             return "odds ratio"
         case Count():

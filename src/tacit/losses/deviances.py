@@ -26,15 +26,7 @@ from tacit.losses.mills_ratio import mills_ratio, one_less_exp
 Vector = NDArray[np.float64]
 
 KNOWN = frozenset(
-    {
-        Code.LOGISTIC,
-        Code.PROBIT,
-        Code.CLOGLOG,
-        Code.SQUARED,
-        Code.POISSON,
-        Code.GAMMA,
-        Code.NEGATIVE_BINOMIAL,
-    }
+    {Code.LOGISTIC, Code.PROBIT, Code.CLOGLOG, Code.SQUARED, Code.POISSON, Code.GAMMA, Code.NEGATIVE_BINOMIAL}
 )
 """Losses that are half a deviance."""
 _LOG_TWO = math.log(2.0)

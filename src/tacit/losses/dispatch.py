@@ -1,8 +1,9 @@
 """Compiled dispatch: slopes and curvatures of any loss, by its code, for a tile of 64 records.
 
 One kernel serves every loss, and the branch is taken once per tile. A shape of one row in two dimensions stands for the
-losses of `FAMILIES`: numba compiles their branches for such a shape alone, and the others' without them. An own loss is called through the address of its
-compiled function, whose bits are a number of its shape: so kernels need not be compiled for it, nor know it.
+losses of `FAMILIES`: numba compiles their branches for such a shape alone, and the others' without them. An own loss is
+called through the address of its compiled function, whose bits are a number of its shape: so kernels need not be
+compiled for it, nor know it.
 """
 
 from typing import Any
@@ -52,9 +53,7 @@ called: Any = intrinsic(_call)
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def family_slopes(
-    code: int, shape: NDArray[Any], margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]
-) -> None:
+def family_slopes(code: int, shape: NDArray[Any], margin: NDArray[Any], label: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the slopes of a loss of `FAMILIES`."""
     for i in range(out.shape[0]):
         if code == Code.GAMMA or code == Code.NEGATIVE_BINOMIAL:  # noqa: PLR1714 - numba compares numbers

@@ -31,7 +31,7 @@ CLOGLOG_ENDS = -30.0, 3.5
 _HIGHEST = math.exp(CLOGLOG_ENDS[1])
 _ROUNDING = 1.0 + 1e-9
 # 1 / R(8), and the limit of s(s - z); the slope and the curvature of y = 0 at the end.
-PROBIT = Loss("probit", Code.PROBIT, 8.1213, 1.0, (math.inf, math.inf), one_signed=True)
+PROBIT = Loss("probit", Code.PROBIT, 8.1214, 1.0, (math.inf, math.inf), one_signed=True)
 CLOGLOG = Loss("cloglog", Code.CLOGLOG, _HIGHEST * _ROUNDING, _HIGHEST * _ROUNDING, (math.inf, math.inf), True)
 
 
@@ -45,7 +45,7 @@ def weighted(loss: Loss, steepest: float, top: float) -> Loss:
 def probit_parts(z: float) -> tuple[float, float, float, float, float]:
     """Return the slopes and curvatures of y = 0 and of y = 1, and the expected curvature."""
     place = min(max(z, -PROBIT_END), PROBIT_END)
-    density, one, zero = normal_tails(place)
+    _, one, zero = normal_tails(place)
     inside = 1.0 if -PROBIT_END <= z <= PROBIT_END else 0.0
     # φ² / (Φ(z) Φ(-z)), and s(s - z) with s = -one.
     return zero, -one, inside * zero * (zero - place), inside * one * (one + place), one * zero
@@ -100,7 +100,8 @@ def margin_of(loss: Code, share: float) -> float:
 def level_parts(loss: Code, share: float) -> tuple[float, float]:
     """The larger |slope| of both labels and the expected curvature where P(1 | z) is a share."""
     if loss is Code.LOGISTIC:
-        return max(share, 1 - share), share * (1 - share)
+        rare = min(share, 1 - share)
+        return 1 - rare, rare * (1 - rare)
     parts = probit_parts if loss is Code.PROBIT else cloglog_parts
     zero, one, _, _, expected = parts(margin_of(loss, share))
     return max(zero, -one), expected

@@ -2,7 +2,7 @@
 
     slope = (m - y) / (a + b m),   curvature = e·(a + b y) / (a + b m),   e = m / (a + b m) the expected curvature
 
-a = 0, b = 1 is the gamma law, a = 1, b = α the negative binomial one with a declared α; a = 1, b = 0 would be Poisson's.
+a = 0, b = 1 is the gamma law, a = 1, b = α the negative binomial one with a declared α; a = 1, b = 0 is Poisson's.
 The curvature is positive for y > 0, so that the loss is convex; it follows its tangent beyond public ends of z.
 
 `weighted` multiplies by ω = min(1, top / e): the mean of the slope stays zero wherever the model's mean is right. Its

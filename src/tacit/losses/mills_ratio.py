@@ -24,7 +24,7 @@ _TERMS = (
 _SERIES = np.array(_TERMS)
 _ROOT = 1.0 / math.sqrt(2.0 * math.pi)
 _SMALL = 0.25
-_C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10 = (1.0 / math.factorial(k) for k in range(2, 11))
+_C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12 = (1.0 / math.factorial(k) for k in range(2, 13))
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -52,6 +52,6 @@ def one_less_exp(m: float) -> float:
     """Return 1 - e^-m for m >= 0: by Taylor's series below 1/4, where the difference would cancel."""
     if m >= _SMALL:
         return 1.0 - exp_negative(-m)
-    series = _C7 - m * (_C8 - m * (_C9 - m * _C10))
+    series = _C7 - m * (_C8 - m * (_C9 - m * (_C10 - m * (_C11 - m * _C12))))
     series = _C2 - m * (_C3 - m * (_C4 - m * (_C5 - m * (_C6 - m * series))))
     return m * (1.0 - m * series)

@@ -74,17 +74,7 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     if options.statistics:
         require_deviance(facts, options)
     if facts.budget.is_infinite:
-        if options.statistics:
-            return replace(make_plan(facts, replace(options, statistics=())), statistics=options.statistics)
-        own = not isinstance(options.solver, str)
-        if not own and options.solver in PENALISED and facts.penalty.l2:
-            return PENALISED[options.solver](facts, options)
-        walks = not own and not options.inference and options.solver in NOISELESS
-        noiseless = NOISELESS[options.solver](facts, options) if walks else None
-        if noiseless is not None:
-            return replace(noiseless, counting=bool(facts.counts))
-        plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
-        return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
+        return replace(_noiseless(facts, options), statistics=options.statistics)
     require_moderate_scales(facts)
     pure = facts.budget.is_pure
     allowed = Fraction(facts.budget.epsilon or 0) if pure else mu_squared_of(facts.budget)
@@ -98,6 +88,19 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
     return plan
+
+
+def _noiseless(facts: PublicFacts, options: SolverOptions) -> Plan:
+    """Plan without noise (ε = ∞)."""
+    own = not isinstance(options.solver, str)
+    if not own and options.solver in PENALISED and facts.penalty.l2:
+        return PENALISED[options.solver](facts, options)
+    walks = not own and not options.inference and options.solver in NOISELESS
+    noiseless = NOISELESS[options.solver](facts, options) if walks else None
+    if noiseless is not None:
+        return replace(noiseless, counting=bool(facts.counts))
+    plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
+    return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
 
 
 def require_solver(solver: object) -> None:

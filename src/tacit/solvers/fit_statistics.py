@@ -22,7 +22,8 @@ from tacit.design.response import Continuous
 from tacit.errors import PassesError, SettingError
 from tacit.losses.deviances import KNOWN
 from tacit.losses.loss import Code, Loss
-from tacit.solvers.rules import FIT_STATISTICS, between
+from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
+from tacit.solvers.rules import between
 from tacit.solvers.solver import PublicFacts, SolverOptions, priced
 
 Planner = Callable[[PublicFacts, SolverOptions, Fraction], Plan]
@@ -34,7 +35,7 @@ def cap_of(loss: Loss) -> float:
 
 
 def require_deviance(facts: PublicFacts, options: SolverOptions) -> None:
-    """Refuse a deviance where the loss is none, where noise is not Gaussian, or where the whole price is set by hand."""
+    """Refuse a deviance of a loss that is none, without Gaussian noise, or where the whole price is set by hand."""
     if options.noise_multiplier is not None:
         raise SettingError("noise_multiplier sets the price of the whole fit: leave it out, or leave out statistics.")
     if facts.loss.code not in KNOWN:

@@ -4,9 +4,9 @@ A mean x of noise σ is pulled to the public middle m of the range by what the n
 
     m + (x - m)·max(0, 1 - a σ² / (x - m)²)          (Stein's positive part)
 
-and is m where the range is below 2σ: no mean is farther from the middle than its noise then. Below n·μ = 50 it is one
+and is m where the range is below 2σ: no mean is farther from the middle than its noise then. Below n·μ = 40 it is one
 mean over the whole range. Above, the median and the scale are asked for too, and the mean near the median is taken
-unless the mean of the range tells that a tail was cut.
+unless the mean of the range tells that a tail was cut. A quantile, or Huber's center, goes by the median alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.contract.plan import Plan, Solution, Step
+from tacit.contract.plan import Plan, Solution
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code
@@ -125,21 +125,18 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if facts.loss.code in TWO_LABELS:
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.LABEL_SHARE),)
         return assembled(facts, InterceptOnly(), steps)
-    quantile = facts.loss.code is Code.PINBALL
-    if facts.n_mu(allowed) < (INTERCEPT_ONLY.counts_pay if quantile else INTERCEPT_ONLY.means_pay):
+    # A quantile or a robust center is near the median, whatever the mean of the range is.
+    robust = facts.loss.code in {Code.PINBALL, Code.HUBER}
+    if facts.n_mu(allowed) < (INTERCEPT_ONLY.counts_pay if robust else INTERCEPT_ONLY.means_pay):
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.RESPONSE_MEAN),)
         return assembled(facts, InterceptOnly(), steps)
     locating = LocatingResponse(RESPONSE.medians, RESPONSE.radii)
-    if quantile:
+    if robust:
+        rounds = STAGED.shift_rounds if facts.loss.code is Code.PINBALL else 1
         share = allowed * INTERCEPT_ONLY.counts_share
-        level = priced(facts, QueryKind.COUNTS, allowed - share, STAGED.shift_rounds, Purpose.RESPONSE_LEVEL)
+        level = priced(facts, QueryKind.COUNTS, allowed - share, rounds, Purpose.RESPONSE_LEVEL)
         return assembled(facts, InterceptOnly(locating), (*locating.steps(facts, share), level))
-    # A robust center is that near the median, whatever the mean of the range is.
-    whole = facts.loss.code is not Code.HUBER
     first, second = (allowed * share for share in INTERCEPT_ONLY.shares)
-    steps = tuple(locating.steps(facts, first))
-    if whole:
-        steps = (*steps, priced(facts, QueryKind.COUNTS, second, 1, Purpose.RESPONSE_MEAN))
-    rest = allowed - first - (second if whole else 0)
-    level = priced(facts, QueryKind.COUNTS, rest, 1, Purpose.RESPONSE_LEVEL)
-    return assembled(facts, InterceptOnly(locating, whole), (*steps, level))
+    whole = priced(facts, QueryKind.COUNTS, second, 1, Purpose.RESPONSE_MEAN)
+    level = priced(facts, QueryKind.COUNTS, allowed - first - second, 1, Purpose.RESPONSE_LEVEL)
+    return assembled(facts, InterceptOnly(locating, whole=True), (*locating.steps(facts, first), whole, level))

@@ -57,9 +57,9 @@ class Pilot:
     curvature: float = 0.25
 
 
-def label_clip(signal: float, curvature: float) -> float:
+def label_clip(signal: float, share: float) -> float:
     """Norm over √d_eff beyond which rows weigh less; labels of a rare class tell less."""
-    return math.sqrt(ONE_STEP.clip.at(signal * 4 * curvature))
+    return math.sqrt(ONE_STEP.clip.at(signal * 4 * share * (1 - share)))
 
 
 def take_step(
@@ -70,7 +70,10 @@ def take_step(
     predictors = Predictors.of(plan)
     begin = predictors.flat(pilot.theta)
     if plan.loss.code in LABELS:
-        clip_factor = label_clip(plan.signal, pilot.curvature / links.unit(plan.loss.code) ** 2)
+        clip_factor = label_clip(plan.signal, pilot.share)
+    if plan.loss.code in OTHER_LINKS:
+        logits = pilot.curvature / links.unit(plan.loss.code) ** 2
+        clip_factor = math.sqrt(ONE_STEP.clip.at(plan.signal * 4 * logits))
     row_bound = clip_factor * math.sqrt(dimension)
     loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
     gradient = predictors.gradient(gate.ask(GradientSum(pilot.theta, clip.norm, matrix, True, loss)))

@@ -32,7 +32,8 @@ def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -
 def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float) -> tuple[Matrix, Matrix]:
     """Mean w h z z', and mean w² v z z' where the variance v of the slope is the model's.
 
-    v is h for labels (times their weight for other links than logit), the rate times its squared weight for counts, and 1 for least squares. For
+    v is h for labels, times their weight for other links than logit, the rate times its squared weight for counts,
+    and 1 for least squares. For
     several classes, with theta (width, class), h is diag p - p p', and the means are of h ⊗ z z'.
     """
     margin = rows @ theta

@@ -121,13 +121,13 @@ class InterceptOnly:
     signal: float = rule(4.0, "signal below which slopes of numbers and counts are noise")
     n_mu: float = rule(80.0, "n·μ below which slopes of numbers are noise for any d")
     labels: float = rule(1.0, "signal below which slopes raised the log-loss of two labels")
-    counts_pay: float = rule(25.0, "n·μ below which counts tell no quantile: one mean of the range")
-    means_pay: float = rule(50.0, "n·μ below which a mean near the median gains nothing: one mean of the range")
-    counts_share: Fraction = rule(Fraction(3, 5), "of a quantile: share of the counts for median and scale")
+    counts_pay: float = rule(25.0, "n·μ below which counts tell no quantile or robust center: one mean of the range")
+    means_pay: float = rule(40.0, "n·μ below which a mean near the median gains nothing: one mean of the range")
+    counts_share: Fraction = rule(Fraction(3, 5), "of a quantile or Huber's center: share for median and scale")
     shares: tuple[Fraction, Fraction] = rule(
-        (Fraction(1, 4), Fraction(7, 20)), "of a mean: for median and scale, and for the mean of the range"
+        (Fraction(1, 5), Fraction(11, 20)), "of a mean: for median and scale, and for the mean of the range"
     )
-    apart: float = rule(1.5, "deviations between the means of the range and near the median: a tail was cut")
+    apart: float = rule(2.0, "deviations between the means of the range and near the median: a tail was cut")
     pull: Growth = rule(
         Growth(1.5, 12.0, -0.5, 0.5, 4.0), "noise variances by which a squared distance from the middle shrinks"
     )
@@ -384,21 +384,8 @@ class Evaluations:
     known: float = rule(4.0, "deviations of its noise below which a total tells nothing")
 
 
-@dataclass(frozen=True)
-class FitStatistics:
-    """The deviance of a finished fit, where it is asked for."""
-
-    study: ClassVar[str] = DERIVED
-    cap: float = rule(12.0, "a record's deviance is clipped here: its label has a chance of e^-6")
-    squared: float = rule(1.0, "and a squared residual here, in squared half ranges of the response")
-    unexplained: float = rule(0.05, "assumed mean squared residual in these units; other deviances are about 1")
-    noise: float = rule(0.02, "wanted noise of the mean, as a share of it")
-    share: tuple[float, float] = rule((0.01, 0.1), "ends of the share that this takes")
-
-
 TABLES, WARNINGS, COUNTING, BOUNDS = Tables(), Warnings(), Counting(), Bounds()
 INTERCEPT_ONLY, DESCENT, LABELS = InterceptOnly(), Descent(), Labels()
 NEWTON_POLISH, STAGED, RESPONSE = NewtonPolish(), Staged(), Response()
 CORRECTIONS, MEAN, WHITENING, STOCHASTIC = Corrections(), Mean(), Whitening(), Stochastic()
 ADASSP, COVARIANCE, EVALUATION = AdaptiveRidge(), Covariance(), Evaluations()
-FIT_STATISTICS = FitStatistics()
