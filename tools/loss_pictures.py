@@ -75,6 +75,14 @@ def value(loss: Loss, z: Vector, y: Vector) -> Vector:
             found = np.where(r >= b, r, np.where(r <= -b, 0.0, corner)) - a * r
         case Code.DISTANCE:
             found = -z
+        case _:
+            found = _family_value(loss, z, y)
+    return np.asarray(found)
+
+
+def _family_value(loss: Loss, z: Vector, y: Vector) -> Vector:
+    """Return the loss of a probit, cloglog, gamma or negative binomial model, between the ends of its margin."""
+    match loss.code:
         case Code.PROBIT:
             found = -np.where(y > 0.5, special.log_ndtr(z), special.log_ndtr(-z))
         case Code.CLOGLOG:
@@ -82,7 +90,8 @@ def value(loss: Loss, z: Vector, y: Vector) -> Vector:
         case Code.GAMMA:
             found = z + y * np.exp(-z)
         case Code.NEGATIVE_BINOMIAL:
-            found = (y + 1 / b) * np.log1p(b * np.exp(z)) - y * z
+            alpha = loss.shape[1]
+            found = (y + 1 / alpha) * np.log1p(alpha * np.exp(z)) - y * z
         case _:
             raise KeyError(loss.code)
     return np.asarray(found)

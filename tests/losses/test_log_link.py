@@ -50,7 +50,7 @@ def test_bounds_hold_at_any_margin_and_are_near(loss: Loss) -> None:
     slope = np.abs(np.concatenate([pair[0] for pair in pairs]))
     curvature = np.concatenate([pair[1] for pair in pairs])
     assert loss.lipschitz * (1 - 1e-2) <= slope.max() <= loss.lipschitz
-    assert 0.0 <= curvature.min()
+    assert curvature.min() >= 0.0
     assert loss.smoothness / 2 <= curvature.max() <= loss.smoothness
 
 
