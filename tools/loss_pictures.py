@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from tacit.errors import SettingError
 from tacit.losses import classification, poisson, regression
@@ -74,6 +75,23 @@ def value(loss: Loss, z: Vector, y: Vector) -> Vector:
             found = np.where(r >= b, r, np.where(r <= -b, 0.0, corner)) - a * r
         case Code.DISTANCE:
             found = -z
+        case _:
+            found = _family_value(loss, z, y)
+    return np.asarray(found)
+
+
+def _family_value(loss: Loss, z: Vector, y: Vector) -> Vector:
+    """Return the loss of a probit, cloglog, gamma or negative binomial model, between the ends of its margin."""
+    match loss.code:
+        case Code.PROBIT:
+            found = -np.where(y > 0.5, special.log_ndtr(z), special.log_ndtr(-z))
+        case Code.CLOGLOG:
+            found = np.where(y > 0.5, -np.log(-np.expm1(-np.exp(z))), np.exp(z))
+        case Code.GAMMA:
+            found = z + y * np.exp(-z)
+        case Code.NEGATIVE_BINOMIAL:
+            alpha = loss.shape[1]
+            found = (y + 1 / alpha) * np.log1p(alpha * np.exp(z)) - y * z
         case _:
             raise KeyError(loss.code)
     return np.asarray(found)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.coverage import plain_links
+from benchmarks.coverage.plain_links import OTHERS
 from benchmarks.coverage.population import Draw, Family, Matrix, Population
 
 ROUNDS, NEAR, HALVINGS = 60, 1e-10, 30
@@ -40,8 +42,18 @@ def means(family: Family, predictor: Matrix) -> tuple[Matrix, Matrix]:
     return rate, rate
 
 
+def derivatives(family: Family, predictor: Matrix, y: Matrix) -> tuple[Matrix, Matrix]:
+    """Minus the first derivative of minus the log-likelihood by the predictor, and the second."""
+    if family in OTHERS:
+        return plain_links.derivatives(family, predictor, y)
+    mean, slope = means(family, predictor)
+    return y - mean, slope
+
+
 def deviance(family: Family, predictor: Matrix, y: Matrix, weights: Matrix | float = 1.0) -> float:
     """Minus the log-likelihood, up to what does not depend on the predictor."""
+    if family in OTHERS:
+        return float(np.sum(weights * plain_links.minus_log_likelihood(family, predictor, y)))
     match family:
         case "gaussian":
             return float(np.sum(weights * (y - predictor) ** 2) / 2)
@@ -84,8 +96,8 @@ def solve(
     theta = np.zeros(Z.shape[1]) if start is None else start
     best = deviance(family, Z @ theta + offset, y, weights)
     for _ in range(ROUNDS):
-        mean, slope = means(family, Z @ theta + offset)
-        gradient, curvature = Z.T @ (weights * (y - mean)), (Z * (weights * slope)[:, None]).T @ Z
+        residual, slope = derivatives(family, Z @ theta + offset, y)
+        gradient, curvature = Z.T @ (weights * residual), (Z * (weights * slope)[:, None]).T @ Z
         try:
             step = np.linalg.solve(curvature, gradient)
         except np.linalg.LinAlgError:
@@ -118,8 +130,8 @@ def fit_rows(
     theta = solve(family, W, y, offset, start, weights)
     if not np.isfinite(theta).all():
         return PlainFit(nothing, nothing)
-    mean, slope = means(family, W @ theta + offset)
-    scores = W * (weights * (y - mean))[:, None]
+    residual, slope = derivatives(family, W @ theta + offset, y)
+    scores = W * (weights * residual)[:, None]
     if np.abs(scores).max() <= ROUNDING * (1 + np.abs(y).max()):
         return PlainFit(to_user @ theta, np.zeros(len(theta)))
     if persons is not None:
@@ -135,6 +147,8 @@ def fit_rows(
 def _level(family: Family, y: Matrix, offset: Matrix | float) -> float:
     """The intercept of a model without slopes."""
     mean = float(np.mean(y))
+    if family in OTHERS:
+        return plain_links.level(family, mean, offset)
     match family:
         case "gaussian":
             return mean

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.coverage.plain_classes import fit_classes, shares_of
-from benchmarks.coverage.plain_fit import fit_rows, means, person_shares, scaling
+from benchmarks.coverage.plain_fit import derivatives, fit_rows, person_shares, scaling
 from benchmarks.coverage.population import Draw, Matrix, Population
 from benchmarks.record import RESULTS
 
@@ -48,8 +48,8 @@ def population_value(population: Population, records: int = RECORDS, block: int 
             draw = block_of(population, index, block)
             (Z, y, offset), weights = _parts(population, draw), person_shares(draw.persons)
             W = Z @ to_user
-            mean, slope = means(population.family, W @ theta + offset)
-            gradient += W.T @ (weights * (y - mean))
+            residual, slope = derivatives(population.family, W @ theta + offset, y)
+            gradient += W.T @ (weights * residual)
             curvature += (W * (weights * slope)[:, None]).T @ W
         theta = theta + np.linalg.solve(curvature, gradient)
     return np.asarray(to_user @ theta)

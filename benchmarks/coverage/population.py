@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline
 
 from tacit import Schema
 
-Family = Literal["gaussian", "binomial", "poisson", "multinomial"]
+Family = Literal["gaussian", "binomial", "poisson", "multinomial", "gamma", "negative-binomial", "probit", "cloglog"]
 Matrix = NDArray[np.float64]
 Columns = Mapping[str, NDArray[Any]]
 Generator = np.random.Generator

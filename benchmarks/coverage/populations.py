@@ -10,6 +10,7 @@ from benchmarks.coverage import (
     populations_binary,
     populations_classes,
     populations_counts,
+    populations_families,
     populations_linear,
 )
 from benchmarks.coverage.population import Population
@@ -21,6 +22,7 @@ POPULATIONS: dict[str, Population] = {
         populations_binary,
         populations_counts,
         populations_classes,
+        populations_families,
         invented,
         invented_later,
     )

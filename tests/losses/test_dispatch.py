@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.losses import classification, poisson, regression
-from tacit.losses.dispatch import SHAPELESS, curvatures, shape_of, slopes
+from tacit.losses import classification, links, log_link, poisson, regression
+from tacit.losses.dispatch import FAMILIES, SHAPELESS, curvatures, shape_of, slopes
 from tacit.losses.loss import Code, Loss
 from tools.loss_pictures import value
 
@@ -26,6 +26,10 @@ LOSSES = {
         poisson.bounded(2.5, 0.5, 3.25),
         poisson.weighted(2.5, 3.25, 20.0),
         classification.weighted_logistic(0.07),
+        links.PROBIT,
+        links.CLOGLOG,
+        log_link.gamma(-3.0, 3.0, 20.0),
+        log_link.negative_binomial(0.7, 3.0, 20.0),
     )
 }
 RNG = np.random.default_rng(11)
@@ -52,6 +56,11 @@ def formulas(loss: Loss, z: float, y: float) -> tuple[float, float]:
     if loss.code is Code.WEIGHTED_LOGISTIC:
         slope = classification.weighted_logistic_slope.py_func(z, y, a)
         return slope, min(classification.logistic_curvature.py_func(z), a)
+    if loss.code in {Code.PROBIT, Code.CLOGLOG}:
+        found = links.slope_and_curvature.py_func(int(loss.code), z, y, a, b)
+        return found[0], found[1]
+    if loss.code in FAMILIES:
+        return log_link.slope.py_func(z, y, shape), log_link.curvature.py_func(z, y, shape)
     module, name, first, second = by_code[loss.code]
     slope, curvature = (getattr(module, name + each) for each in ("slope", "curvature"))
     return slope.py_func(*first), curvature.py_func(*second)
@@ -67,7 +76,7 @@ def test_every_margin_loss_has_a_case() -> None:
 def test_compiled_branches_are_the_formulas(code: Code, dtype: type) -> None:
     loss = LOSSES[code]
     z = np.concatenate([RNG.uniform(-4, 4, 61), [-1e300, 0.0, 1e300]])
-    counts = (Code.POISSON, Code.BOUNDED_POISSON, Code.WEIGHTED_POISSON)
+    counts = (Code.POISSON, Code.BOUNDED_POISSON, Code.WEIGHTED_POISSON, Code.GAMMA, Code.NEGATIVE_BINOMIAL)
     y: NDArray[Any] = RNG.integers(0, 5 if code in counts else 2, 64).astype(dtype)
     slope, curvature = np.empty(64), np.empty(64)
     slopes(int(code), shape_of(loss), z, y, slope)
@@ -80,6 +89,12 @@ def test_compiled_branches_are_the_formulas(code: Code, dtype: type) -> None:
 def test_shapes_are_left_out_where_there_are_none() -> None:
     for code, loss in LOSSES.items():
         assert (shape_of(loss) is None) == (code in SHAPELESS) == (not any(loss.shape))
+
+
+def test_families_are_compiled_apart_from_the_others() -> None:
+    for code, loss in LOSSES.items():
+        shape = shape_of(loss)
+        assert shape is None or (shape.ndim == 2) == (code in FAMILIES)
 
 
 SCORES = {Code.BOUNDED_POISSON, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGISTIC}

@@ -29,8 +29,12 @@ def test_codes_are_those_of_stored_plans() -> None:
         "WEIGHTED_POISSON",
         "WEIGHTED_LOGISTIC",
         "OWN",
+        "GAMMA",
+        "NEGATIVE_BINOMIAL",
+        "PROBIT",
+        "CLOGLOG",
     ]
-    assert [int(code) for code in sorted(Code)] == list(range(13))
+    assert [int(code) for code in sorted(Code)] == list(range(17))
 
 
 def test_defaults_claim_nothing() -> None:

@@ -30,11 +30,11 @@ from tacit.solvers.choice import plan_warnings
 from tacit.solvers.evaluation import OF_LABELS, OF_NUMBERS, plan_evaluation
 from tacit.solvers.moments import predicted_error
 from tacit.solvers.solver import PublicFacts
-from tools.golden import block_plans
+from tools.golden import block_plans, family_plans
 
 SIGNALS = (0.5, 0.9, 1, 1.1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""
-N_MU = (25.0, 80.0)
+N_MU = (25.0, 40.0, 80.0)
 """Values of n·μ at which some rule changes."""
 AROUND = (0.97, 1.03)
 SHAPES = ((600, 3), (5000, 10), (40_000, 50))
@@ -118,8 +118,8 @@ EVALUATED: Mapping[str, tuple[Callable[..., Any], Settings]] = {
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every plan by its name; plans are made when they are called for."""
-    for name, model, n, d, settings in (*_grid(), *block_plans.cases()):
-        factory, own = {**MODELS, **COVARIANCE, **OWN, **EVALUATED, **block_plans.MODELS}[model]
+    for name, model, n, d, settings in (*_grid(), *block_plans.cases(), *family_plans.cases()):
+        factory, own = {**MODELS, **COVARIANCE, **OWN, **EVALUATED, **block_plans.MODELS, **family_plans.MODELS}[model]
         chosen = {"bounds": (-1, 1), **own, **settings}
         yield name, partial(_plan, factory, chosen, n, d)
 
@@ -152,6 +152,8 @@ def described(plan: Callable[[], Any]) -> dict[str, Any]:
             del fields[f"loss.{name}"]
     # A pickled program has other bytes with other versions of what it is made of.
     fields.pop("solver.function.program", None)
+    if not made.statistics:
+        del fields["statistics"]
     return fields
 
 

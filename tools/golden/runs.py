@@ -33,6 +33,7 @@ from tacit.contract.query import (
 from tacit.privacy.budget import Budget
 from tacit.solvers.counting import count_records
 from tacit.solvers.locating import locate
+from tools.golden import family_plans
 from tools.golden.plans import plan_of
 
 Array = NDArray[np.float64]
@@ -191,6 +192,9 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, model, n, settings in _settings():
         for script in SCRIPTS:
             yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
+    for name, model, n, settings in family_plans.runs():
+        for script in family_plans.SCRIPTS:
+            yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
     for name, model, n, settings, rare in (*_special(), *_flat()):
         yield name, partial(_run, model, n, 6, settings, rare)
     for script in ("ordinary", "noisy", "few", "fewer"):
@@ -274,7 +278,7 @@ def _larger() -> Iterator[tuple[str, str, int, int, Mapping[str, Any]]]:
 
 
 def _run(model: str, n: int, d: int, settings: Mapping[str, Any], script: Script) -> Any:
-    factory, own = MODELS[model]
+    factory, own = {**family_plans.MODELS, **MODELS}[model]
     budget = Budget(epsilon=0.5, delta=1e-6)
     chosen = {"budget": budget, "bounds": (-1, 1), "inference": False, **own, **settings}
     if model in {"mean", "covariance"}:

@@ -19,6 +19,7 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.audit.answer_laws import AuditedTable, Kept, law_of
 from tacit.audit.attack import Worlds, approximate_budget, pure_budget
 from tacit.audit.bounds import Floats
+from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
@@ -178,6 +179,8 @@ QUERIES: Mapping[type, OneQuery] = {
         GradientNorm(ZERO, 1.0, BOUND, None, classification.LOGISTIC, start=BOUND / 2), (FIRST, 0.0), NOTHING
     ),
     CurvatureTrace: OneQuery(CurvatureTrace(ZERO, BOUND), (FIRST, 0.0), NOTHING),
+    # The squares of 1 and of 0, with the response's own range for a cap; a blank record has none.
+    DevianceSum: OneQuery(DevianceSum(ZERO, 1.0, regression.SQUARED), (FIRST, 1.0), NOTHING),
     DampedDirection: OneQuery(DampedDirection(ZERO, FIRST, BOUND, BOUND), (FIRST, 0.0), NOTHING),
     BoundedSums: OneQuery(BoundedSums((_ONLY,)), (_ABOVE, 0.0), (_BELOW, 0.0)),
     GroupSums: OneQuery(GroupSums((_ONLY,), Cell("y", WIDTH, 1.0), 2), (_ABOVE, 1.0), (_BELOW, 1.0)),

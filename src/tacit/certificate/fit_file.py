@@ -19,6 +19,7 @@ from tacit.certificate.stated_model import require_family
 from tacit.certificate.stated_parts import fingerprint_of
 from tacit.certificate.stored_inference import StoredInference
 from tacit.contract.release import Release
+from tacit.contract.released_statistic import ReleasedStatistic
 from tacit.design.design import Design
 from tacit.design.factor import Indicator, LabelCell, Numeric
 from tacit.design.feature_map import Custom, FeatureMap
@@ -39,6 +40,7 @@ _LAYOUTS: Mapping[str, FieldTypes] = {FORMAT: {**_SECOND_LAYOUT, **_ADDED}, SECO
 _CERTIFICATES = {FORMAT: certificates.FORMAT, SECOND: certificates.FIRST}
 """The format of the certificate inside; any other could cover less than the fit's format says."""
 _OUTSIDE = frozenset({"format", "certificate", "digest"})
+STATISTICS = "statistics"  # The part of `further` that holds statistics of the fit.
 LARGEST_COVARIANCE = 512  # Coefficients beyond which the covariance is not stored: it would fill the file.
 
 
@@ -153,12 +155,14 @@ class StoredFit:
         same = all(one == other for one, other in zip_longest(named, self.design.each_term()))
         require(same, "the terms of the fit are not the columns of its design")
         require(self.family in FAMILIES, f"unknown family {self.family[:60]!r}; expected {', '.join(FAMILIES)}")
-        fitting = isinstance(self.design.response, FAMILIES[self.family].response)
+        fitting = type(self.design.response) is FAMILIES[self.family].response
         require(fitting, "the response of the fit is not of its family's kind")
         require_family(self.certificate.parsed, self.family, len(self.design.response.classes))
         # Labels that JSON can hold: numpy's scalars as Python's.
         object.__setattr__(self, "design", Design.from_json(self.design.to_json()))
         require_design(self.design)
+        numbers = [n for each in self.statistics.values() for n in (each.value, each.noise, each.bound)]
+        require(all(math.isfinite(n) and n >= 0 for n in numbers), "a statistic of the fit is not a number from 0")
 
     @classmethod
     def from_release(
@@ -175,6 +179,8 @@ class StoredFit:
             estimates = Estimates(tuple(estimates))
         design = Design.from_json(release.plan.design.to_json())
         further = StoredInference.further_parts(release) if estimates.scatter is not None else {}
+        if release.statistics:
+            further |= {STATISTICS: plain(to_plain(release.statistics))}
         issued = Certificate.issue(release, covered=_parts(family, estimates, design, further))
         if certificate is not None and certificate.digest != issued.digest:
             raise SettingError(
@@ -188,6 +194,12 @@ class StoredFit:
         """Coefficients on the user's scale, the intercept first; one column a class if several."""
         flat = np.array([term.coef for term in self.estimates.terms], dtype=np.float64)
         return flat if self.design.outputs == 1 else flat.reshape(self.design.outputs, -1).T
+
+    @property
+    def statistics(self) -> dict[str, ReleasedStatistic]:
+        """Statistics of the fit that were paid for, by name."""
+        found = from_plain(tuple[ReleasedStatistic, ...], self.further.get(STATISTICS, []), "the statistics of the fit")
+        return {each.name: each for each in found}
 
     @property
     def terms(self) -> list[dict[str, Any]]:

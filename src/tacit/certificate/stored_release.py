@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.constraints.region import Box, L1Ball, Simplex
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
+from tacit.contract.released_statistic import ReleasedStatistic
 from tacit.design.design import Design
 from tacit.design.feature_map import Custom
 from tacit.documents.canonical_json import digest_of, plain, require
@@ -22,6 +23,8 @@ from tacit.losses.loss import Code
 
 FORMAT = "tacit-release/1"
 _HELD = ("theta", "moments", "decrements", "sandwich")
+_FURTHER = "statistics"
+"""Held and asked for where there are some: of others the documents are as they were before there were any."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,13 @@ class _Stored:
     sandwich: Sandwich | None
     total: float | None
     design: Any
+
+
+@dataclass(frozen=True)
+class _StoredWithStatistics(_Stored):
+    """The same with statistics that were paid for."""
+
+    statistics: tuple[ReleasedStatistic, ...]
 
 
 def request_digest(plan: Plan) -> str:
@@ -56,6 +66,7 @@ def request_digest(plan: Plan) -> str:
         )
     # What a plan was a part of was charged as a whole, and is no request.
     names = {field.name for field in fields(plan)} - {"design", "forecast", "whole"}
+    names -= set() if plan.statistics else {_FURTHER}
     asked = {name: plain(to_plain(getattr(plan, name))) for name in names}
     asked["solver name"] = plan.solver.name
     return digest_of({"plan": asked, "design": plain(plan.design.to_json())})
@@ -66,16 +77,20 @@ def release_to_json(release: Release) -> dict[str, Any]:
     plan = release.plan
     design = None if plan.locating is None else plan.design.to_json()
     held = {name: getattr(release, name) for name in _HELD}
+    if release.statistics:
+        stored = _StoredWithStatistics(FORMAT, **held, total=plan.total, design=design, statistics=release.statistics)
+        return dict(plain(to_plain(stored)))
     return dict(plain(to_plain(_Stored(FORMAT, **held, total=plan.total, design=design))))
 
 
 def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
     """Return the release of a plan that `release_to_json` described, or raise CertificateError."""
     try:
-        stored = from_plain(_Stored, document, "the stored answer")
+        stored = from_plain(_StoredWithStatistics if _FURTHER in document else _Stored, document, "the stored answer")
         require(stored.format == FORMAT, "the stored answer is not a release of this version")
         if stored.design is not None:
             plan = replace(plan, design=replace(Design.from_json(stored.design), feature_map=plan.design.feature_map))
     except (TypeError, ValueError) as error:
         raise CertificateError(f"the stored answer cannot be read: {error}") from error
-    return Release(replace(plan, total=stored.total), **{name: getattr(stored, name) for name in _HELD})
+    further = {_FURTHER: stored.statistics} if isinstance(stored, _StoredWithStatistics) else {}
+    return Release(replace(plan, total=stored.total), **{name: getattr(stored, name) for name in _HELD}, **further)

@@ -79,11 +79,19 @@ class BudgetOptions:
 class ModelOptions:
     """Loss, solver, penalty and inference of a fit."""
 
-    family: Annotated[str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")] = "binomial"
+    family: Annotated[
+        str,
+        flag(
+            "NAME",
+            "binomial, probit, cloglog, gaussian, poisson, negative-binomial, gamma, multinomial, huber or quantile.",
+        ),
+    ] = "binomial"
     quantile: Annotated[float, flag("Q", "Of --family quantile, between 0 and 1.")] = 0.5
     threshold: Annotated[float, flag("K", "Of --family huber: errors beyond K deviations count less.")] = 1.345
     scale: Annotated[float | None, flag("S", "Of --family huber: deviation of the errors. Default: paid for.")] = None
     smoothing: Annotated[float | None, flag("W", "Of --family quantile: rounds the corner. Default: paid for.")] = None
+    alpha: Annotated[float, flag("A", "Dispersion of --family negative-binomial: variance m + A·m².")] = 1.0
+    statistics: Annotated[list[str] | None, flag("NAME", "Pay for a statistic of the fit too: deviance.")] = None
     row_norm: Annotated[float | None, flag("B", "Public bound on the norm of a prepared row.")] = None
     solver: Annotated[str, flag("NAME", "auto, or a name of docs/solvers.md.")] = "auto"
     iterations: Annotated[int | None, flag("N", "Steps. Default: planned.")] = None

@@ -206,6 +206,8 @@ class Plan(Displayed):
     facts: tuple[PublicFact, ...] = ()
     intervals_declined: bool = False
     """Whether intervals were asked for where they would mean nothing: none are paid for."""
+    statistics: tuple[str, ...] = ()
+    """What is asked for beside the fit, after it, at the coefficients that are released."""
     whole: Whole | None = None
     """What this plan was a part of: its guarantee is that of the whole, which is weaker than its own price."""
 

@@ -54,3 +54,4 @@ class Purpose(StrEnum):
     AGGREGATE = "aggregate of blocks"
     CONFIDENCE = "confidence of teachers"
     LABELS = "labels of teachers"
+    DEVIANCE = "deviance"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacit.contract import selection_query as selecting
 from tacit.contract.block_query import AnyBlockQuery, BlockDepth, BlockMean, BlockMedian, VoteChecks, VoteCounts
 from tacit.contract.checked_query import CheckedQuery
+from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.contract.score_query import ScoreHistogram
@@ -318,7 +319,7 @@ WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, selecting.Statistic
 """Queries of the stored record as it is."""
 Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
 Found = PerturbedMinimum | NoisyMinimum | DampedDirection | selecting.SelectionQuery
-TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | Found
+TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | DevianceSum | Found
 """Queries of a store of records."""
 Query = TableQuery | AnyBlockQuery | GroupedQuery
 KIND_OF: Mapping[type, QueryKind] = {
@@ -330,6 +331,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     ResidualSize: QueryKind.COUNTS,
     GradientNorm: QueryKind.COUNTS,
     CurvatureTrace: QueryKind.COUNTS,
+    DevianceSum: QueryKind.COUNTS,
     BoundedSums: QueryKind.MEANS,
     GroupSums: QueryKind.GROUP_MEANS,
     ScoreHistogram: QueryKind.GROUP_MEANS,

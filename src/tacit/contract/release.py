@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from tacit.contract.channel_map import ChannelMap
 from tacit.contract.path import Path
 from tacit.contract.plan import Plan
+from tacit.contract.purpose import Purpose
+from tacit.contract.released_statistic import ReleasedStatistic
 from tacit.contract.sensitivity import event_of
 from tacit.display import Displayed
 from tacit.documents.dataclass_json import stored_as
@@ -79,6 +81,8 @@ class Release(Displayed):
     """Prepared coefficients after each of the plan's last answers, where the solver keeps them."""
     channel_map: ChannelMap | None = None
     """Where rows were mapped by released means and whitenings: that map."""
+    statistics: tuple[ReleasedStatistic, ...] = ()
+    """Of the finished fit, where they were paid for."""
 
     def __post_init__(self) -> None:
         """Make the released arrays read-only: the certificate is issued for them later."""
@@ -120,7 +124,8 @@ class Release(Displayed):
             raise SettingError(f'{self.plan.solver.name} keeps no path; solver="gradient" does, if it is short enough.')
         if self.plan.whole is not None:
             raise SettingError(f"A part of a {self.plan.whole.name} has no price of its own, and so no path of prices.")
-        plan, design, steps = self.plan, self.plan.design, self.plan.steps
+        plan, design = self.plan, self.plan.design
+        steps = [step for step in plan.steps if step.purpose is not Purpose.DEVIANCE]
         shift = design.shift() if self.iterates.ndim == 2 else 0.0
         mapped = [(np.asarray(design.user_coefficients(theta) + shift)).T.ravel() for theta in self.iterates]
         mu = np.full(len(mapped), math.inf)

@@ -35,6 +35,20 @@ class Binary:
 
 
 @dataclass(frozen=True)
+class ProbitBinary(Binary):
+    """Two labels whose second has the probability Φ of the linear predictor."""
+
+    kind: ClassVar[str] = "binary, probit link"
+
+
+@dataclass(frozen=True)
+class CloglogBinary(Binary):
+    """Two labels whose second has the probability 1 - exp(-e^z) at a linear predictor z."""
+
+    kind: ClassVar[str] = "binary, cloglog link"
+
+
+@dataclass(frozen=True)
 class Classes:
     """A response of three or more labels, coded 0, 1, 2 and so on."""
 
@@ -101,6 +115,26 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Positive:
+    """A number above 0, clipped into [lower, upper] and not rescaled."""
+
+    column: str
+    lower: float
+    upper: float
+    kind: ClassVar[str] = "positive"
+    classes: ClassVar[tuple[Any, ...]] = ()
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.lower < self.upper and 1e-6 <= self.upper <= 1e9):
+            raise SettingError("The bounds of a positive response must be 0 <= lower < upper, upper from 1e-6 to 1e9.")
+
+    @property
+    def smallest_mean(self) -> float:
+        """The least mean that is looked for: the lower bound, or a ten-thousandth of the upper one if larger."""
+        return max(self.lower, self.upper / 1e4)
+
+
+@dataclass(frozen=True)
 class Absent:
     """No response: the mean of the features is asked for."""
 
@@ -109,7 +143,7 @@ class Absent:
     classes: ClassVar[tuple[Any, ...]] = ()
 
 
-Response = Binary | Classes | Continuous | Count | Absent
+Response = Binary | ProbitBinary | CloglogBinary | Classes | Continuous | Count | Positive | Absent
 
 
 def _plain(labels: Sequence[Any]) -> list[Any]:
@@ -121,13 +155,13 @@ class Family:
     """A name, the kind of response it models, and how the linear predictor is linked to it."""
 
     name: str
-    response: type[Binary] | type[Classes] | type[Continuous] | type[Count]
-    link: Literal["logit", "identity", "log", "softmax"]
+    response: type[Binary] | type[Classes] | type[Continuous] | type[Count] | type[Positive]
+    link: Literal["logit", "identity", "log", "softmax", "probit", "cloglog"]
 
     @property
     def takes_offset(self) -> bool:
         """Whether it has offsets: of classes they cancel, of numbers the response takes them."""
-        return self.link in {"logit", "log"}
+        return self.link in {"logit", "log", "probit", "cloglog"}
 
 
 _ALL = (
@@ -138,6 +172,10 @@ _ALL = (
     # Gaussian errors with outliers, and a quantile in place of the mean.
     Family("huber", Continuous, "identity"),
     Family("quantile", Continuous, "identity"),
+    Family("probit", ProbitBinary, "probit"),
+    Family("cloglog", CloglogBinary, "cloglog"),
+    Family("gamma", Positive, "log"),
+    Family("negative-binomial", Count, "log"),
 )
 FAMILIES = MappingProxyType({family.name: family for family in _ALL})
 """The names that `glm` and a stored fit know."""

@@ -27,6 +27,7 @@ from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
 from tacit.solvers.choice import plan_warnings
 from tacit.solvers.counting import count_records
+from tacit.solvers.fit_statistics import ask_statistics
 from tacit.solvers.locating import locate
 
 
@@ -180,8 +181,9 @@ class Table:
         self._store = None
         with self._opened(store, plan, seed) as (gate, found_plan):
             found = found_plan.solver.run(gate, found_plan)
+            statistics = ask_statistics(gate, found_plan, found)
         theta, rest = found.theta, (found.sandwich, found.moments, found.decrements, found.iterates)
-        release = Release(found_plan, theta, seed is not None, *rest)
+        release = Release(found_plan, theta, seed is not None, *rest, statistics=statistics)
         if charged is not None:
             charged.settle(release)
         return release

@@ -15,6 +15,7 @@ from tacit.certificate.certificate import Certificate
 from tacit.certificate.fit_file import Estimates, Scatter, StoredFit, Term, triangle_of
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
+from tacit.contract.released_statistic import ReleasedStatistic
 from tacit.design.reading import Reading
 from tacit.display import Displayed
 from tacit.engine.prediction import margins, offsets
@@ -70,6 +71,11 @@ class Fit(ResultsMixin, Displayed):
     def terms(self) -> list[dict[str, Any]]:
         """Name, coefficient, standard error and interval of each term; None where not paid for."""
         return self.stored.terms
+
+    @property
+    def statistics(self) -> dict[str, ReleasedStatistic]:
+        """Statistics that were asked for with `statistics=`, by name: value, noise and bound."""
+        return self.stored.statistics
 
     @property
     def plan(self) -> Plan | None:

@@ -15,7 +15,7 @@ from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
-from tacit.design.response import Continuous, Count
+from tacit.design.response import Continuous, Count, Positive
 from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals, require_price
 from tacit.engine.table import Table
@@ -29,6 +29,7 @@ from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.schema.schema import Schema
+from tacit.solvers.fit_statistics import cap_of
 from tacit.solvers.solver import SolverOptions
 
 
@@ -62,6 +63,8 @@ def glm(
     scale: float | None = None,
     quantile: float = 0.5,
     smoothing: float | None = None,
+    alpha: float = 1.0,
+    statistics: Sequence[str] | None = None,
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
@@ -85,11 +88,18 @@ def glm(
     family
         "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian" (least squares),
         "huber" (large errors count less) or "quantile" (a numeric column, whose declared bounds are those of the
-        response), or "poisson" (the mean of counts: a numeric column from 0 to its largest count).
+        response), or "poisson" (the mean of counts: a numeric column from 0 to its largest count). "probit" and
+        "cloglog" are for a binary column too, "negative-binomial" for counts of variance m + alpha·m², "gamma" for
+        a numeric column above 0; these two have the log link.
     epsilon, delta, budget
         The budget; ε has no default.
     threshold, scale, quantile, smoothing
         Of the families "huber" and "quantile", as in `HuberRegressor` and `QuantileRegressor`.
+    alpha
+        Of the family "negative-binomial": the dispersion of the counts, declared and not fitted.
+    statistics
+        What to pay for beside the coefficients, out of the same budget: ["deviance"], the mean deviance of a record
+        at the released coefficients, with the noise on it. Without it nothing is told of how well the model fits.
     inference
         Whether to pay for standard errors and intervals out of the same budget. By default yes, unless a penalty, a
         constraint, or another solver than "auto" is asked for; "quantile" has none.
@@ -105,12 +115,14 @@ def glm(
     The other parameters are those of `LogisticRegression`.
     """
     given = dict(locals())
-    shape = LossShape(threshold, scale, quantile, smoothing)
+    shape = LossShape(threshold, scale, quantile, smoothing, alpha)
     declared = Schema.of(schema)
     settings = settings_of({**given, **vars(declared)})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, shape)
     facts = [*_facts(formula, design, row_norm), *shape.facts(family)]
+    if settings.options.statistics:
+        facts.append(PublicFact("statistics", {"deviance": {"clipped at": cap_of(loss)}}, "declared"))
     if warm_start is not None:
         settings = settings.starting_at(prepared_start(_started(formula, warm_start, settings, design, loss), design))
         facts.append(start_fact(warm_start))
@@ -171,7 +183,7 @@ def _fit(
 def _facts(formula: str, design: Design, row_norm: float | None) -> list[PublicFact]:
     response = design.response
     facts: dict[str, Any] = {"formula": formula}
-    if isinstance(response, Continuous):
+    if isinstance(response, Continuous | Positive):
         facts["y_bounds"] = [response.lower, response.upper]
     elif isinstance(response, Count):
         facts["y_max"] = response.upper

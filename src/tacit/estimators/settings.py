@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.constraints.region import Region
 from tacit.contract.plan import MANY_ROWS, ONE_RECORD, VALID, FullPenalty, Penalty, Plan, PublicFact
+from tacit.contract.released_statistic import checked_statistics
 from tacit.design.attached_columns import AttachedColumns, Offset, Unit, Weighting
 from tacit.design.design import Design
 from tacit.documents.dataclass_json import to_plain
@@ -155,6 +156,7 @@ def check_settings(
     clip: float | None = None,
     noise_multiplier: float | None = None,
     warm_start: Any = None,
+    statistics: Any = None,
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
@@ -184,6 +186,7 @@ def check_settings(
         sampling=sampling,
         batch_size=batch_size,
         sample_rate=sample_rate,
+        statistics=checked_statistics(statistics),
     )
     require_solver(solver)
     if invalid_rows is not None:

@@ -53,8 +53,7 @@ def plan(
     declared = Schema.of(schema)
     known = settings_of({**vars(declared), **settings})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
-    shape = LossShape(**{name: settings[name] for name in LossShape.__annotations__ if name in settings})
-    loss = loss_of(family, design.response, shape)
+    loss = loss_of(family, design.response, LossShape.among(settings))
     return study_of(known, lambda own, records: own.plan(design, records, loss), n, assumptions)
 
 

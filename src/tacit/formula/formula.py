@@ -15,7 +15,7 @@ from tacit.design import factor as factors
 from tacit.design.attached_columns import AnyOffset, AttachedColumns, OffsetTerm
 from tacit.design.design import Column, Design, numeric_column
 from tacit.design.factor import Cell, LabelCell
-from tacit.design.response import Binary, Classes, Continuous, Count, Family, Response, find_family
+from tacit.design.response import Binary, Classes, Continuous, Count, Family, Positive, Response, find_family
 from tacit.errors import BoundsError, FormulaError, InputError, SettingError
 from tacit.formula.atom import Atom, Key, column_atom, computed_atoms
 from tacit.formula.limits import require_moderate_formula, require_moderate_width
@@ -232,8 +232,8 @@ def _response_of(name: str, schema: Schema, family: Family, *, centred: bool) ->
     """The response that a declared column is to a family, or an error that says what to declare."""
     declared, kind = schema.column(name), family.response
     try:
-        if kind is Binary and isinstance(declared, BinaryColumn):
-            return Binary.of(name, declared.levels)
+        if issubclass(kind, Binary) and isinstance(declared, BinaryColumn):
+            return kind.of(name, declared.levels)
         if kind is Classes and isinstance(declared, FactorColumn):
             if len(declared.levels) == 2:
                 advice = 'declare it with type = "binary" and use family = "binomial"'
@@ -246,19 +246,29 @@ def _response_of(name: str, schema: Schema, family: Family, *, centred: bool) ->
                 largest = "the largest count, a whole number of at least 1 (larger counts are clipped to it)"
                 raise FormulaError(f'The response "{name}" counts: declare lower = 0 and upper = {largest}.')
             return Count(name, declared.upper)
+        if kind is Positive and isinstance(declared, NumericColumn):
+            if declared.lower < 0 or declared.upper <= 0:
+                raise FormulaError(
+                    f'The response "{name}" of a gamma model is positive: declare lower = 0, or its smallest value, '
+                    "and upper above it. Records that are not above 0 are invalid rows."
+                )
+            return Positive(name, declared.lower, declared.upper)
     except SettingError as error:
         raise FormulaError(f'The response "{name}" is refused: {error}') from error
-    raise FormulaError(f'The response "{name}" must be {_WANTED[kind]}.')
+    wanted = next(words for known, words in _WANTED.items() if issubclass(kind, known))
+    raise FormulaError(f'The response "{name}" must be {wanted.format(family=family.name)}.')
 
 
 _WANTED = {
-    Binary: 'a binary column for family = "binomial"; declare it with type = "binary" and its two '
+    Binary: 'a binary column for family = "{family}"; declare it with type = "binary" and its two '
     "levels, the negative one first",
     Classes: 'a factor for family = "multinomial"; declare it with type = "factor" and three or more levels',
     Continuous: 'a numeric column for this family; declare it with type = "numeric", lower and '
     "upper, public bounds of the response",
-    Count: 'a numeric column for family = "poisson"; declare it with type = "numeric", lower = 0 '
+    Count: 'a numeric column for family = "{family}"; declare it with type = "numeric", lower = 0 '
     "and upper, the largest count",
+    Positive: 'a numeric column for family = "{family}"; declare it with type = "numeric", lower = 0 or above '
+    "and upper, public bounds of the response",
 }
 
 

@@ -30,7 +30,10 @@ def offset_term(spelling: str, schema: Schema, family: Family) -> OffsetTerm | N
         raise refused(spelling, f'with family = "{family.name}" {before}')
     exposure = call.function == "exposure"
     if exposure and family.link != "log":
-        link = 'an exposure goes with the log link, family = "poisson". offset(x) adds a column as it is.'
+        link = (
+            'an exposure goes with the log link, family = "poisson", "negative-binomial" or "gamma". '
+            "offset(x) adds a column as it is."
+        )
         raise refused(spelling, link)
     weight, argument = 1.0, call.only_argument
     if argument is None and not exposure:

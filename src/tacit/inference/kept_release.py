@@ -25,6 +25,10 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "huber": Code.HUBER,
         "quantile": Code.PINBALL,
         "poisson": Code.POISSON,
+        "probit": Code.PROBIT,
+        "cloglog": Code.CLOGLOG,
+        "gamma": Code.GAMMA,
+        "negative-binomial": Code.NEGATIVE_BINOMIAL,
     }
 )
 """The loss that a family with intervals minimises."""

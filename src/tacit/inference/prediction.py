@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.design.response import Binary, Continuous, Count, Response
+from tacit.design.response import Binary, CloglogBinary, Continuous, Count, Positive, ProbitBinary, Response
 from tacit.display import Displayed, Shown
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, frame_of
@@ -135,14 +135,20 @@ class Prediction(Displayed):
                 return np.array([self.response.lower, self.response.upper])
             case Count():
                 return np.array([0.0, self.response.upper])
+            case Positive():
+                return np.array([self.response.smallest_mean, self.response.upper])
         return np.array([0.0, 1.0])
 
     def _steepness(self) -> Vector:
         mean = self.predicted_mean
         match self.response:
+            case ProbitBinary():
+                return np.exp(-np.square(self.linear.values) / 2) / np.sqrt(2 * np.pi)
+            case CloglogBinary():
+                return -(1 - mean) * np.log1p(-np.minimum(mean, 1 - 1e-16))
             case Binary():
                 return mean * (1 - mean)
-            case Count():
+            case Count() | Positive():
                 return mean
         return np.ones_like(mean)
 

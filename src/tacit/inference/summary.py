@@ -15,7 +15,7 @@ from tacit.certificate.fit_file import Reliability
 from tacit.certificate.stated_parts import SEEDED
 from tacit.contract.plan import LEVEL_ONLY, MANY_ROWS
 from tacit.contract.release import Release
-from tacit.design.response import Binary, Count, Response
+from tacit.design.response import Binary, CloglogBinary, Count, Positive, ProbitBinary, Response
 from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, Line, factors_of, lines_frame, ratios, simultaneous_method
@@ -33,6 +33,10 @@ MODELS: Mapping[Code, str] = MappingProxyType(
         Code.HUBER: "huber, identity link",
         Code.POISSON: "poisson, log link",
         Code.PINBALL: "quantile, identity link",
+        Code.PROBIT: "binomial, probit link",
+        Code.CLOGLOG: "binomial, cloglog link",
+        Code.GAMMA: "gamma, log link",
+        Code.NEGATIVE_BINOMIAL: "negative binomial, log link",
         Code.HINGE: "support vector machine",
         Code.DISTANCE: "mean",
     }
@@ -43,6 +47,10 @@ TARGETS: Mapping[Code, str] = MappingProxyType(
         "tail, and what it may change is in the intervals.",
         Code.POISSON: "Target: the mean count (quasi-likelihood). The clip of the gradients adapts "
         "to their measured tail, and what it may change is in the intervals.",
+        Code.GAMMA: "Target: the mean response (quasi-likelihood). The clip of the gradients adapts "
+        "to their measured tail, and what it may change is in the intervals.",
+        Code.NEGATIVE_BINOMIAL: "Target: the mean count (quasi-likelihood, with the declared alpha). The clip of the "
+        "gradients adapts to their measured tail, and what it may change is in the intervals.",
         Code.HUBER: "Errors far from their center count less (Huber's score): under errors that "
         "are not symmetric the intercept is that of their center, not of their mean.",
         Code.SOFTMAX: "Coefficients of a column add up to 0 over the classes; what tells classes apart are "
@@ -188,10 +196,18 @@ class Summary(Displayed):
 def ratio_name(response: Response) -> str:
     """What the exponential of a coefficient is called, where it is anything."""
     match response:
+        case CloglogBinary():
+            return "hazard ratio"
+        case ProbitBinary():
+            raise SettingError(
+                "exponentiate=True has no meaning for a probit model: its coefficients are no logarithms."
+            )
         case Binary():
             return "odds ratio"
         case Count():
             return "rate ratio"
+        case Positive():
+            return "ratio of means"
     raise SettingError("exponentiate=True is for two classes (odds ratios) and counts (rate ratios).")
 
 
@@ -202,10 +218,12 @@ def notes_of(release: Release, judgement: ExactJudgement | StepJudgement | None)
         asked = release.sandwich is not None or plan.intervals_declined
         reason = not_offered(plan) if asked else None
         level = (LEVEL_ONLY,) if plan.level_only else ()
+        level = (*level, *map(str, release.statistics))
         return level if reason is None else (*level, f"Intervals are not offered: {reason}.")
     notes = judgement.notes(plan.design.terms)
     if plan.private and plan.loss.code in TARGETS:
         notes.append(TARGETS[plan.loss.code])
     if plan.design.unit_rows > 1:
         notes.append(MANY_ROWS.format(unit=plan.unit))
+    notes.extend(map(str, release.statistics))
     return tuple(notes)

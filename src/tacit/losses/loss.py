@@ -27,6 +27,16 @@ class Code(IntEnum):
     WEIGHTED_POISSON = 10
     WEIGHTED_LOGISTIC = 11
     OWN = 12
+    GAMMA = 13
+    NEGATIVE_BINOMIAL = 14
+    PROBIT = 15
+    CLOGLOG = 16
+
+
+TWO_LABELS = frozenset({Code.LOGISTIC, Code.PROBIT, Code.CLOGLOG})
+"""Losses of two labels by their probability."""
+LOG_LINKED = frozenset({Code.POISSON, Code.GAMMA, Code.NEGATIVE_BINOMIAL})
+"""Losses of a mean that is the exponential of the margin."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import Integers, dense_tiles, tile_parts
 
 TILES_AT_ONCE = 32
+BALANCEABLE = frozenset({Code.LOGISTIC, Code.PROBIT, Code.CLOGLOG})
+"""Losses of two labels whose rows can be weighed by the larger slope of both."""
 
 
 def integer_gradient_sum(query: GradientSum, bound: int, store: Store) -> Integers:
@@ -37,7 +39,7 @@ def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
     limit = enforceable(bound, query.theta.size)
     # A slope is at most lipschitz, so rows beyond clip / lipschitz are the ones to weigh down.
     radius = query.clip / query.loss.lipschitz if query.downweighted else math.inf
-    if query.balanced and query.loss.code is Code.LOGISTIC:
+    if query.balanced and query.loss.code in BALANCEABLE:
         radius = BALANCED
     clip = limit / query.clip, limit, radius
     if query.theta.ndim > 1:

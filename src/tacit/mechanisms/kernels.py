@@ -24,7 +24,7 @@ from numba import types
 from numba.extending import overload
 
 from tacit.kernel_compilation import compiled
-from tacit.losses.dispatch import curvatures, slopes
+from tacit.losses.dispatch import curvatures, larger_slopes, slopes
 from tacit.losses.float_bits import MAGIC, MAGIC_BITS, float_to_bits
 from tacit.rows.storage.record_store import SparseBlock
 from tacit.rows.storage.tiles import LANES, Floats, Integers
@@ -161,16 +161,16 @@ def add_gradients(block: Any, theta: Floats, loss: Any, columns: Any, clip: Any,
     """
     width = theta.shape[0]
     (code, shape), (weighted, shifted), (scale, limit, radius) = loss, columns, clip
-    margin, square, factor = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    margin, square, factor, larger = np.empty(LANES), np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for t in range(count_tiles(block)):
         measure_tile(block, t, theta, margin, square)
         add_offset(block, t, width, weighted, shifted, margin)
         label = outcome_column(block, t, width, 0)
         slopes(code, shape, margin, label, factor)
         if radius == BALANCED:
+            larger_slopes(code, shape, margin, label, factor, larger)
             for lane in range(LANES):
-                share = factor[lane] + np.float64(label[lane])
-                norm = math.sqrt(square[lane]) * max(share, 1.0 - share)
+                norm = math.sqrt(square[lane]) * larger[lane]
                 factor[lane] *= min(1.0, limit / (scale * norm))
         if weighted:
             weight = outcome_column(block, t, width, 1)

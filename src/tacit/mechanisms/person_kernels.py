@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.kernel_compilation import compiled
-from tacit.losses.dispatch import curvatures, slopes
+from tacit.losses.dispatch import curvatures, larger_slopes, slopes
 from tacit.mechanisms import kernels
 from tacit.mechanisms.softmax_gradient import class_margins, class_residuals
 from tacit.rows.storage.person_store import PersonBlock
@@ -96,19 +96,19 @@ def mean_scores(
     """
     width = theta.shape[0]
     (code, shape), (weighted, shifted) = loss, columns
-    margin, square, slope = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    margin, square, slope, larger = np.empty(LANES), np.empty(LANES), np.empty(LANES), np.ones(LANES)
     score[:], mean_square[:] = 0.0, 0.0
     for t in range(block.starts[g], block.starts[g + 1]):
         kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
         label = kernels.outcome_column(block.tiles, t, width, 0)
         slopes(code, shape, margin, label, slope)
         own = kernels.outcome_column(block.tiles, t, width, int(weighted))
+        if balanced:
+            larger_slopes(code, shape, margin, label, slope, larger)
         for lane in range(LANES):
             share = share_of(block.counts[g, lane], t - block.starts[g])
             if balanced:
-                chance = slope[lane] + np.float64(label[lane])
-                larger = max(chance, 1.0 - chance)
-                square[lane] *= larger * larger
+                square[lane] *= larger[lane] * larger[lane]
             mean_square[lane] += square[lane] * share if share > 0.0 else 0.0
             value = slope[lane] * (np.float64(own[lane]) if weighted else 1.0) * share
             slope[lane] = value if share > 0.0 and abs(value) < math.inf else 0.0

@@ -12,6 +12,7 @@ from tacit.contract import block_query as of_blocks
 from tacit.contract import query as queries
 from tacit.contract import selection_query as selecting
 from tacit.contract.block_query import AnyBlockQuery, BlockFunction
+from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
 from tacit.contract.score_query import ScoreHistogram
@@ -25,6 +26,7 @@ from tacit.mechanisms import (
     block_mean,
     block_median,
     counts,
+    deviance,
     gradient,
     loss_difference,
     means,
@@ -52,6 +54,7 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.ColumnCounts: counts.answer_counts,
     queries.ResidualSize: counts.answer_counts,
     queries.GradientNorm: counts.answer_counts,
+    DevianceSum: deviance.answer_deviance,
     BoundedSums: means.answer_means,
     GroupSums: means.answer_means,
     ScoreHistogram: score_histogram.answer_score_histogram,
@@ -90,6 +93,7 @@ class Responder:
         self._store, self._progress = store, progress
         self._results: dict[tuple[BlockFunction, int], NDArray[np.float64]] = {}
         self._settled: bytes | None = None
+        self._matrix: NDArray[np.float64] | None = None
         self._entropy: Entropy | None = None
         if private:
             self._entropy = SystemEntropy() if seed is None else SeededEntropy(seed)
@@ -127,10 +131,13 @@ class Responder:
         if isinstance(query, queries.SecondMoments) and self._settled is None:
             # Before coordinates are settled, rows are mapped as they are read and not kept.
             return query
+        if isinstance(query, DevianceSum):
+            # Of released coefficients of the prepared row: z·(M⁻¹θ) = u·θ.
+            return query if self._matrix is None else replace(query, theta=np.linalg.solve(self._matrix, query.theta))
         matrix = None if isinstance(query, queries.WITHOUT_COORDINATES) else query.matrix
         if matrix is not None and self._settled is None:
             self._store = self._store.recast(matrix)
-            self._settled = matrix.tobytes()
+            self._settled, self._matrix = matrix.tobytes(), matrix
         if (None if matrix is None else matrix.tobytes()) != self._settled:
             raise SettingError("The working coordinates were settled before and cannot change.")
         return query if isinstance(query, queries.WITHOUT_COORDINATES) else replace(query, matrix=None)

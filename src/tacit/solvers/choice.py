@@ -15,10 +15,10 @@ from types import MappingProxyType
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import LEVEL_ONLY, Penalty, Plan
 from tacit.contract.purpose import Purpose
-from tacit.design.response import Absent, Continuous, Count
+from tacit.design.response import Absent, Continuous, Count, Positive
 from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses import regression
-from tacit.losses.loss import Code
+from tacit.losses.loss import TWO_LABELS, Code
 from tacit.solvers import (
     adassp,
     aggregate,
@@ -43,6 +43,7 @@ from tacit.solvers import (
 )
 from tacit.solvers.counting import with_counting
 from tacit.solvers.exact import Exact
+from tacit.solvers.fit_statistics import require_deviance, with_statistics
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
 from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
@@ -70,16 +71,10 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         batch_schedule.asked_rate(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
+    if options.statistics:
+        require_deviance(facts, options)
     if facts.budget.is_infinite:
-        own = not isinstance(options.solver, str)
-        if not own and options.solver in PENALISED and facts.penalty.l2:
-            return PENALISED[options.solver](facts, options)
-        walks = not own and not options.inference and options.solver in NOISELESS
-        noiseless = NOISELESS[options.solver](facts, options) if walks else None
-        if noiseless is not None:
-            return replace(noiseless, counting=bool(facts.counts))
-        plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
-        return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
+        return replace(_noiseless(facts, options), statistics=options.statistics)
     require_moderate_scales(facts)
     pure = facts.budget.is_pure
     allowed = Fraction(facts.budget.epsilon or 0) if pure else mu_squared_of(facts.budget)
@@ -93,6 +88,19 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
         # A theorem; checked because everything rests on it.
         raise AssertionError("A plan would cost more than its budget.")
     return plan
+
+
+def _noiseless(facts: PublicFacts, options: SolverOptions) -> Plan:
+    """Plan without noise (ε = ∞)."""
+    own = not isinstance(options.solver, str)
+    if not own and options.solver in PENALISED and facts.penalty.l2:
+        return PENALISED[options.solver](facts, options)
+    walks = not own and not options.inference and options.solver in NOISELESS
+    noiseless = NOISELESS[options.solver](facts, options) if walks else None
+    if noiseless is not None:
+        return replace(noiseless, counting=bool(facts.counts))
+    plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
+    return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
 
 
 def require_solver(solver: object) -> None:
@@ -109,6 +117,8 @@ def require_cap(plan: Plan, options: SolverOptions) -> None:
 
 def _approximate(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Plan within a μ²."""
+    if options.statistics:
+        return with_statistics(facts, options, allowed, _approximate)
     if isinstance(options.solver, str) and options.solver not in SOLVERS:
         raise SettingError(f'solver="{options.solver}" is for delta=0 alone. Pass delta=0, or choose another solver.')
     if facts.design.open_places:
@@ -206,7 +216,7 @@ def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -
         return replace(_full_batch(facts, usual, allowed), intervals_declined=True)
     if options.max_passes == 1:
         return gradient.plan(facts, options, allowed)
-    numeric = isinstance(facts.design.response, Continuous | Count)
+    numeric = isinstance(facts.design.response, Continuous | Count | Positive)
     return counted(_numeric if numeric else _labels)(facts, options, allowed)
 
 
@@ -216,11 +226,11 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     A penalty says how to hold slopes short, and an option what the user wants: both mean a descent.
     """
     free = options == SolverOptions() and facts.penalty == Penalty()
-    if free and facts.loss.code is Code.LOGISTIC:
+    if free and facts.loss.code in TWO_LABELS:
         signal = facts.signal(allowed)
         if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
             return intercept_only.plan(facts, options, allowed)
-        if facts.is_large and signal >= NEWTON_POLISH.signal:
+        if facts.is_large and signal >= NEWTON_POLISH.signal and facts.loss.code is Code.LOGISTIC:
             return newton_polish.plan(facts, options, allowed)
     return whitened_gradient.plan(facts, options, allowed)
 
@@ -242,7 +252,7 @@ def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
 
 def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require((NO_INTERVALS,), facts, options)
-    if isinstance(facts.design.response, Continuous | Count):
+    if isinstance(facts.design.response, Continuous | Count | Positive):
         return staged_gradient.plan(facts, options, allowed)
     return whitened_gradient.plan(facts, options, allowed)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.constraints.proximal import Ball, Projection, RidgePenalty
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.design import LARGEST_DENSE
-from tacit.design.response import Continuous, Count
+from tacit.design.response import Continuous, Count, Positive
 from tacit.losses.loss import Loss
 
 Vector = NDArray[np.float64]
@@ -105,4 +105,6 @@ def slope_bound(loss: Loss, rows: float) -> float:
 def response_ends(plan: Plan) -> tuple[float, float]:
     """Public ends of the prepared response."""
     response = plan.design.response
+    if isinstance(response, Positive):
+        return response.lower, response.upper
     return (0.0, response.upper) if isinstance(response, Count) else (-1.0, 1.0)

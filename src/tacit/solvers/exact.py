@@ -18,7 +18,7 @@ from tacit.contract.plan import Plan, Solution
 from tacit.contract.query import Gate, GradientSum, SecondMoments, Weights
 from tacit.design.response import Absent
 from tacit.losses import regression
-from tacit.losses.loss import Code
+from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code
 from tacit.solvers.coordinates import Coordinates, Vector, gradient_bound, penalty_in
 from tacit.solvers.covariance import exact_covariance
 from tacit.solvers.exact_intervals import deviation_of, exact_sandwich
@@ -39,7 +39,7 @@ PERFECT = 1e-4
 """Least deviation of residuals, in half ranges of the response: where a fit is perfect, a loss in units of 0 is none."""
 SINGULAR = 1e-13
 """Singular values below this share of the largest are left out of a solution."""
-CURVED = frozenset({Code.LOGISTIC, Code.SQUARED, Code.SMOOTH_HUBER, Code.POISSON})
+CURVED = frozenset({Code.SQUARED, Code.SMOOTH_HUBER, *TWO_LABELS, *LOG_LINKED})
 """Losses with a curvature that Newton's method can rely on; the others go by gradients alone."""
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
-from tacit.contract.query import ColumnCounts, CurvatureAndScore, Gate, SecondMoments, Weights
+from tacit.contract.query import ColumnCounts, CurvatureAndScore, Gate, GradientNorm, SecondMoments, Weights
 from tacit.contract.release import Sandwich
+from tacit.losses import log_link
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.predictors import Predictors
@@ -107,6 +108,10 @@ def close_bounds(gate: Gate, plan: Plan, theta: Vector) -> Loss:
         # A rate is a count less its residual.
         smoothness = min(loss.smoothness, count + residual)
         return replace(loss, lipschitz=min(loss.lipschitz, residual), smoothness=smoothness)
+    if loss.code in {Code.GAMMA, Code.NEGATIVE_BINOMIAL} and plan.design.intercept:
+        # The norm of a row is at least that of its constant 1, so that a gradient bounds its slope.
+        slope = min(loss.lipschitz, _largest_gradient(gate, plan, theta))
+        return replace(loss, lipschitz=slope, smoothness=min(loss.smoothness, log_link.curvature_bound(loss, slope)))
     return loss
 
 
@@ -118,6 +123,19 @@ def _largest_residual(
     def within(power: int) -> float:
         radius = math.ldexp(1.0, power)
         return residuals_within(gate, theta, -radius, radius, predictions=predictions, exponential=exponential)
+
+    everyone = within(WIDEST)
+    power = bisect_places(lambda place: np.array([within(int(place[0])) >= everyone]), WIDEST, 1)
+    return math.ldexp(1.0, int(power[0]))
+
+
+def _largest_gradient(gate: Gate, plan: Plan, theta: Vector) -> float:
+    """The smallest power of two that no gradient is longer than."""
+    bound = plan.design.row_norm
+
+    def within(power: int) -> float:
+        radius = math.ldexp(1.0, power)
+        return float(gate.ask(GradientNorm(theta, bound, 2 * radius, None, plan.loss, start=-radius)).value[0])
 
     everyone = within(WIDEST)
     power = bisect_places(lambda place: np.array([within(int(place[0])) >= everyone]), WIDEST, 1)

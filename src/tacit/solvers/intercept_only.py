@@ -1,7 +1,12 @@
 """An intercept and slopes of zero: where slopes would be noise, the response's level is released.
 
-Below n·μ = 25 even counts would be noise: one mean over the whole range, pulled to its middle by
-what the noise alone would explain.
+A mean x of noise σ is pulled to the public middle m of the range by what the noise alone would explain,
+
+    m + (x - m)·max(0, 1 - a σ² / (x - m)²)          (Stein's positive part)
+
+and is m where the range is below 2σ: no mean is farther from the middle than its noise then. Below n·μ = 40 it is one
+mean over the whole range. Above, the median and the scale are asked for too, and the mean near the median is taken
+unless the mean of the range tells that a tail was cut. A quantile, or Huber's center, goes by the median alone.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import numpy as np
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
-from tacit.losses.loss import Code
+from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code
 from tacit.solvers.coordinates import response_ends
 from tacit.solvers.quantiles import bisect, records_below
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, ask_mean, label_start, locate_response
@@ -26,47 +31,59 @@ from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, 
 
 @dataclass(frozen=True)
 class InterceptOnly(CoefficientSolver):
-    """The level of the response; its median and scale are asked for first, if that is planned."""
+    """The level of the response; its median and scale are asked for first, if that is planned.
+
+    With `whole` the mean of the whole range is asked for beside that near the median.
+    """
 
     locating_response: LocatingResponse | None = None
+    whole: bool = False
     name: str = "level"
     maps_rows: ClassVar[bool] = False
     level_only: ClassVar[bool] = True
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the level."""
-        if plan.loss.code is Code.LOGISTIC:
+        if plan.loss.code in TWO_LABELS:
             return Solution(label_start(gate, plan))
         theta = np.zeros(plan.design.width)
         level = self._level(gate, plan)
-        theta[-1] = math.log(level) if plan.loss.code is Code.POISSON else level
+        theta[-1] = math.log(level) if plan.loss.code in LOG_LINKED else level
         return Solution(theta)
 
     def _level(self, gate: Gate, plan: Plan) -> float:
+        low, high = response_ends(plan)
         if self.locating_response is None:
-            return _pulled_mean(gate, plan)
+            return _positive(plan, pulled(*_mean_between(gate, plan, low, high), low, high), high - low)
         location = locate_response(gate, plan, self.locating_response)
         if plan.loss.code is Code.PINBALL:
             return _quantile(gate, plan, location)
-        return _mean_near(gate, plan, location)
+        whole = _mean_between(gate, plan, low, high) if self.whole else None
+        mean, noise, top = _mean_near(gate, plan, location)
+        if whole is not None and abs(mean - whole[0]) > INTERCEPT_ONLY.apart * math.hypot(noise, whole[1]):
+            (mean, noise), top = whole, high
+        return _positive(plan, pulled(mean, noise, low, high), top)
 
 
-def _pulled_mean(gate: Gate, plan: Plan) -> float:
-    low, high = response_ends(plan)
-    mean, noise = _mean_between(gate, plan, low, high)
-    middle = (low + high) / 2
-    pull = 1 / (1 + (noise / (INTERCEPT_ONLY.prior * (high - low))) ** 2)
-    level = between(middle + pull * (mean - middle), low, high)
-    return _positive(plan, level, high - low)
+def pulled(mean: float, noise: float, low: float, high: float) -> float:
+    """A noised mean within a public range, pulled to its middle by what its noise alone would explain."""
+    middle, wide = (low + high) / 2, high - low
+    if noise <= 0:
+        return between(mean, low, high)
+    if wide <= INTERCEPT_ONLY.unseen * noise:
+        return middle
+    gap = mean - middle
+    taken = INTERCEPT_ONLY.pull.at(wide / noise) * noise**2
+    kept = max(0.0, 1 - taken / gap**2) if gap != 0 else 0.0
+    return between(middle + kept * gap, low, high)
 
 
-def _mean_near(gate: Gate, plan: Plan, location: ResponseLocation) -> float:
-    """Mean of the response within some sizes of its median: more, the less noise there is."""
+def _mean_near(gate: Gate, plan: Plan, location: ResponseLocation) -> tuple[float, float, float]:
+    """Mean of the response within some sizes of its median, its noise and the upper end: more, the less noise."""
     noise = plan.step(Purpose.RESPONSE_LEVEL).noise_share(plan.count)
     most = 1 / (INTERCEPT_ONLY.mean_noise * noise) if noise > 0 else math.inf
     low, high = _near(plan, location, max(INTERCEPT_ONLY.mean_sizes, most))
-    mean, _ = _mean_between(gate, plan, low, high)
-    return _positive(plan, mean, high)
+    return *_mean_between(gate, plan, low, high), high
 
 
 def _quantile(gate: Gate, plan: Plan, location: ResponseLocation) -> float:
@@ -88,7 +105,7 @@ def _near(plan: Plan, location: ResponseLocation, sizes: float) -> tuple[float, 
 
 def _positive(plan: Plan, level: float, top: float) -> float:
     """Return the level; of counts, whose logarithm is taken, no less than a share of the top."""
-    if plan.loss.code is not Code.POISSON:
+    if plan.loss.code not in LOG_LINKED:
         return level
     return max(level, top * INTERCEPT_ONLY.smallest_rate)
 
@@ -105,14 +122,21 @@ def _mean_between(gate: Gate, plan: Plan, low: float, high: float) -> tuple[floa
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price the level of a continuous response, of counts, or of two labels."""
     del options
-    if facts.loss.code is Code.LOGISTIC:
+    if facts.loss.code in TWO_LABELS:
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.LABEL_SHARE),)
         return assembled(facts, InterceptOnly(), steps)
-    if facts.n_mu(allowed) < INTERCEPT_ONLY.counts_pay:
+    # A quantile or a robust center is near the median, whatever the mean of the range is.
+    robust = facts.loss.code in {Code.PINBALL, Code.HUBER}
+    if facts.n_mu(allowed) < (INTERCEPT_ONLY.counts_pay if robust else INTERCEPT_ONLY.means_pay):
         steps = (priced(facts, QueryKind.COUNTS, allowed, 1, Purpose.RESPONSE_MEAN),)
         return assembled(facts, InterceptOnly(), steps)
     locating = LocatingResponse(RESPONSE.medians, RESPONSE.radii)
-    rounds = STAGED.shift_rounds if facts.loss.code is Code.PINBALL else 1
-    share = allowed * INTERCEPT_ONLY.counts_share
-    level = priced(facts, QueryKind.COUNTS, allowed - share, rounds, Purpose.RESPONSE_LEVEL)
-    return assembled(facts, InterceptOnly(locating), (*locating.steps(facts, share), level))
+    if robust:
+        rounds = STAGED.shift_rounds if facts.loss.code is Code.PINBALL else 1
+        share = allowed * INTERCEPT_ONLY.counts_share
+        level = priced(facts, QueryKind.COUNTS, allowed - share, rounds, Purpose.RESPONSE_LEVEL)
+        return assembled(facts, InterceptOnly(locating), (*locating.steps(facts, share), level))
+    first, second = (allowed * share for share in INTERCEPT_ONLY.shares)
+    whole = priced(facts, QueryKind.COUNTS, second, 1, Purpose.RESPONSE_MEAN)
+    level = priced(facts, QueryKind.COUNTS, allowed - first - second, 1, Purpose.RESPONSE_LEVEL)
+    return assembled(facts, InterceptOnly(locating, whole=True), (*locating.steps(facts, first), whole, level))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from tacit.solvers import rules
 from tacit.solvers.block_rules import BLOCKS
+from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
 from tacit.solvers.rules import COVERAGE, DERIVED, Growth, rule
 
 
@@ -73,6 +74,9 @@ class Level:
     least_share: float = rule(0.25, "and not more than this share")
     rare_curvature: float = rule(2.5, "curvature over s(1 - s): rare ones lie far out")
     flattest: float = rule(2.5, "curvature over s(1 - s) from which weights fall, rare labels")
+    steepest: Growth = rule(
+        Growth(2.5, 100.0, 0.25, 2.5, 25.0), "slope over that at the labels' share from which weights fall, other links"
+    )
     count_curvature: float = rule(1.5, "curvature over the mean count")
     cut: float = rule(4.0, "counts are cut here for their mean, at least")
     count_noise: float = rule(0.02, "noise of that mean, in counts, up to which they are not cut")
@@ -302,6 +306,6 @@ GROUPS: tuple[Any, ...] = (
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.EVALUATION, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
-    ZEROTH_ORDER, BLOCKS,
+    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

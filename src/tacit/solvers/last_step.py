@@ -15,8 +15,8 @@ from tacit.contract.plan import Plan
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
-from tacit.losses import classification, regression
-from tacit.losses.loss import Code, Loss
+from tacit.losses import classification, links, regression
+from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
@@ -26,8 +26,15 @@ from tacit.solvers.pseudo_rows import part_way, weight_ratio
 from tacit.solvers.rules import RESPONSE
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
-LABELS = frozenset({Code.LOGISTIC, Code.SOFTMAX})
-UNBOUNDED = frozenset({Code.SQUARED, Code.WEIGHTED_POISSON, Code.WEIGHTED_LOGISTIC})
+LABELS = TWO_LABELS | {Code.SOFTMAX}
+OTHER_LINKS = frozenset({Code.PROBIT, Code.CLOGLOG})
+UNBOUNDED = OTHER_LINKS | {
+    Code.SQUARED,
+    Code.WEIGHTED_POISSON,
+    Code.WEIGHTED_LOGISTIC,
+    Code.GAMMA,
+    Code.NEGATIVE_BINOMIAL,
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,8 @@ class Pilot:
     """Where the step starts: working coefficients, the start of the pilot and the response's law.
 
     `spread` is the response scale in units of the predictor, `share` the smallest share of a
-    label or the mean count, `asymmetry` how skewed the score is, `size` the residuals' mean size.
+    label or the mean count, `asymmetry` how skewed the score is, `size` the residuals' mean size. `curvature` is
+    the expected one at the level of labels, counts and positive responses.
     """
 
     theta: Vector
@@ -46,6 +54,7 @@ class Pilot:
     asymmetry: float = 0.0
     size: float = 1.0
     flat: bool = False
+    curvature: float = 0.25
 
 
 def label_clip(signal: float, share: float) -> float:
@@ -62,6 +71,9 @@ def take_step(
     begin = predictors.flat(pilot.theta)
     if plan.loss.code in LABELS:
         clip_factor = label_clip(plan.signal, pilot.share)
+    if plan.loss.code in OTHER_LINKS:
+        logits = pilot.curvature / links.unit(plan.loss.code) ** 2
+        clip_factor = math.sqrt(ONE_STEP.clip.at(plan.signal * 4 * logits))
     row_bound = clip_factor * math.sqrt(dimension)
     loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
     gradient = predictors.gradient(gate.ask(GradientSum(pilot.theta, clip.norm, matrix, True, loss)))
@@ -122,9 +134,9 @@ def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     Beyond it the pilot predicts better. Predictions of rare labels and small counts stand more.
     """
     if plan.loss.code in LABELS:
-        return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.share * (1 - pilot.share))
-    if plan.loss.code is Code.POISSON:
-        return ONE_STEP.noisiest_odds / math.sqrt(pilot.share)
+        return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.curvature)
+    if plan.loss.code in LOG_LINKED:
+        return ONE_STEP.noisiest_odds / math.sqrt(pilot.curvature)
     return ONE_STEP.noisiest * pilot.spread
 
 
@@ -132,10 +144,10 @@ def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_
     """Return the loss of the step with a bound on its slope, and the clip of its gradients."""
     loss, matrix = pilot.loss, coordinates.matrix
     if loss.code is Code.LOGISTIC:
-        own = pilot.share * (1 - pilot.share)
+        own = pilot.curvature
         top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * own / 100) ** 0.25
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
-    if loss.code is Code.SOFTMAX:
+    if loss.code in OTHER_LINKS or loss.code is Code.SOFTMAX:
         return loss, Clip(row_bound * loss.lipschitz, 0.0)
     if loss.code is Code.HUBER:
         threshold = float(loss.shape[0])

@@ -22,8 +22,8 @@ from tacit.contract.plan import Forecast, Plan, Solution, Step
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import ColumnCounts, Gate, QueryKind
 from tacit.contract.sensitivity import event_of
-from tacit.losses import poisson
-from tacit.losses.loss import Code, Loss
+from tacit.losses import links, log_link, poisson
+from tacit.losses.loss import LOG_LINKED, Code, Loss
 from tacit.solvers import staged_gradient, whitened_gradient
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
@@ -40,7 +40,7 @@ from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
 
 def has_intervals(loss: Loss) -> bool:
     """Whether private fits of a loss can have intervals."""
-    return loss.code in {*LABELS, Code.SQUARED, Code.HUBER, Code.POISSON}
+    return loss.code in {*LABELS, *LOG_LINKED, Code.SQUARED, Code.HUBER}
 
 
 def pairs_fit(facts: PublicFacts, _: SolverOptions) -> bool:
@@ -60,10 +60,9 @@ def shares_of(loss: Loss, signal: float) -> Shares:
     """Parts of μ² of a loss's fit with intervals."""
     labels = ONE_STEP.logistic, ONE_STEP.clear_logistic
     rows = {
-        Code.LOGISTIC: labels,
-        Code.SOFTMAX: labels,
+        **dict.fromkeys(LABELS, labels),
         Code.HUBER: (ONE_STEP.robust, ONE_STEP.robust),
-        Code.POISSON: (ONE_STEP.counts, ONE_STEP.clear_numbers),
+        **dict.fromkeys(LOG_LINKED, (ONE_STEP.counts, ONE_STEP.clear_numbers)),
     }
     return rows.get(loss.code, (ONE_STEP.numbers, ONE_STEP.clear_numbers))[signal >= ONE_STEP.clear]
 
@@ -122,7 +121,13 @@ class OneStep:
             if plan.loss.code is Code.POISSON:
                 mean = known.mean or 1.0
                 loss = poisson.weighted(mean, top_rate(plan, mean), response_ends(plan)[1])
-                return Pilot(theta, start, loss, 1.0, mean, 1.0, residuals.size)
+                return Pilot(theta, start, loss, 1.0, mean, 1.0, residuals.size, curvature=mean)
+            if plan.loss.code in LOG_LINKED:
+                mean = known.mean or 1.0
+                own = log_link.expected_curvature(plan.loss, mean)
+                largest = response_ends(plan)[1]
+                loss = log_link.weighted(plan.loss, mean, top_rate(plan, own), residuals.size, largest)
+                return Pilot(theta, start, loss, 1.0, mean, 1.0, residuals.size, curvature=own)
             spread = RESPONSE.normal * known.size
             low, high = response_ends(plan)
             flat = known.size < ONE_STEP.flat * (high - low)
@@ -130,21 +135,28 @@ class OneStep:
         assert isinstance(self.pilot, WhitenedGradient)  # noqa: S101 - for the type checker
         if plan.design.outputs > 1:
             return self._descend_classes(gate, plan, coordinates, known / known.sum())
-        share = float(known[0])
+        share, code = float(known[0]), plan.loss.code
         start = np.zeros(plan.design.width)
         if plan.design.intercept:
-            start[-1] = math.log(share / (1 - share))
+            start[-1] = links.margin_of(code, share)
         rare = min(share, 1 - share)
+        steepest, own = links.level_parts(code, share)
+        loss = plan.loss
+        if code is not Code.LOGISTIC:
+            logits = own / links.unit(code) ** 2
+            top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * logits / 100) ** 0.25
+            loss = links.weighted(loss, LEVEL.steepest.at(plan.signal) * steepest, top)
         # Rare labels lie far out, where the curvature is above its mean.
         noise = 2 * plan.step(Purpose.LABEL_SHARE).noise_share(plan.count)
-        curvature = min(0.25, LEVEL.rare_curvature * (rare + noise))
+        level = rare if code is Code.LOGISTIC else own / links.unit(code) ** 2
+        curvature = min(0.25, LEVEL.rare_curvature * (level + noise))
         flatness = 0.25 / curvature
         descent = self.pilot.descent
         descent = replace(descent, step_size=descent.step_size * flatness)
         theta = self.pilot.descend_in(gate, plan, coordinates, descent, start, flatness)
         asymmetry = max(1 - 2 * rare, ONE_STEP.least_asymmetry)
         working = coordinates.working(start)
-        return Pilot(theta, working, plan.loss, 1.0, rare, asymmetry)
+        return Pilot(theta, working, loss, 1.0, rare, asymmetry, curvature=own)
 
     def _descend_classes(self, gate: Gate, plan: Plan, coordinates: Coordinates, shares: Vector) -> Pilot:
         """Descent of all classes from their shares; the rarest decides how asymmetric they are."""
@@ -155,7 +167,8 @@ class OneStep:
         theta = self.pilot.descend_in(gate, plan, coordinates, self.pilot.descent, start)
         rare = float(shares.min())
         asymmetry = max(1 - 2 * rare, ONE_STEP.least_asymmetry)
-        return Pilot(theta, coordinates.working(start), plan.loss, 1.0, rare, asymmetry)
+        even = rare * (1 - rare)
+        return Pilot(theta, coordinates.working(start), plan.loss, 1.0, rare, asymmetry, curvature=even)
 
 
 def hardly_varies(plan: Plan, coordinates: Coordinates) -> bool:
@@ -221,7 +234,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     ):
         if hundredths:
             steps.append(priced(facts, kind, cost(hundredths), times, purpose))
-    by_code = {Code.LOGISTIC: ONE_STEP.clip, Code.SOFTMAX: ONE_STEP.clip, Code.POISSON: ONE_STEP.counts_clip}
+    by_code = {**dict.fromkeys(LABELS, ONE_STEP.clip), **dict.fromkeys(LOG_LINKED, ONE_STEP.counts_clip)}
     clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
     one_in = facts.one_in_of_moments(math.sqrt(moments / 2), START.row_factor)
     start = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tacit.contract.query import Answer
-from tacit.losses import classification
+from tacit.losses import classification, links, log_link
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import ONE_STEP
@@ -32,7 +32,8 @@ def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -
 def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float) -> tuple[Matrix, Matrix]:
     """Mean w h z z', and mean w² v z z' where the variance v of the slope is the model's.
 
-    v is h for labels, the rate times its squared weight for counts, and 1 for least squares. For
+    v is h for labels, times their weight for other links than logit, the rate times its squared weight for counts,
+    and 1 for least squares. For
     several classes, with theta (width, class), h is diag p - p p', and the means are of h ⊗ z z'.
     """
     margin = rows @ theta
@@ -54,6 +55,10 @@ def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float)
         rate = np.exp(np.clip(margin, loss.shape[0], loss.shape[1]))
         curvature = np.minimum(rate, loss.smoothness)
         variance = curvature**2 / rate
+    elif loss.code in {Code.PROBIT, Code.CLOGLOG}:
+        curvature, variance = links.expected_parts(loss, margin)
+    elif loss.code in {Code.GAMMA, Code.NEGATIVE_BINOMIAL}:
+        curvature, variance = log_link.expected_parts(loss, margin)
     else:
         curvature = variance = np.ones(len(rows))
     return moment(weight * curvature), moment(weight**2 * variance)

@@ -9,8 +9,8 @@ import numpy as np
 
 from tacit.contract.plan import Plan
 from tacit.contract.query import Gate, ResidualSize
-from tacit.design.response import Count
-from tacit.losses import poisson, regression
+from tacit.design.response import Count, Positive
+from tacit.losses import log_link, poisson, regression
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
@@ -39,7 +39,18 @@ def loss_in_units(plan: Plan, known: Residuals, *, first: bool) -> Loss:
         case Code.POISSON:
             cap = min(loss.shape[0], math.log(known.rate) + STAGED.largest_rate)
             return poisson.loss(cap, response_ends(plan)[1])
+        case Code.GAMMA | Code.NEGATIVE_BINOMIAL:
+            middle = math.log(known.rate)
+            ends = middle - STAGED.largest_rate, middle + STAGED.largest_rate
+            return log_link.narrowed(loss, *ends, response_ends(plan)[1])
     return loss
+
+
+def slope_size(loss: Loss, known: Residuals) -> float:
+    """Unit of a clip of slopes: their mean size, or the bound on them where there is one."""
+    if loss.code in {Code.GAMMA, Code.NEGATIVE_BINOMIAL}:
+        return known.size / log_link.slope_unit(loss, known.rate)
+    return known.size if loss.code in {Code.SQUARED, Code.POISSON} else loss.lipschitz
 
 
 def in_units(loss: Loss, deviation: float) -> Loss:
@@ -56,6 +67,8 @@ def step_unit(loss: Loss, known: Residuals) -> float:
     """Unit of a step: the inverse of the loss's typical curvature."""
     if loss.code is Code.PINBALL:
         return known.deviation
+    if loss.code in {Code.GAMMA, Code.NEGATIVE_BINOMIAL}:
+        return 1 / log_link.expected_curvature(loss, known.rate)
     return 1 / known.rate if loss.code is Code.POISSON else 1.0
 
 
@@ -77,9 +90,12 @@ def measure(
         deviation = radius / RESPONSE.deviation
         return replace(known, size=deviation / RESPONSE.normal, deviation=deviation)
     cap = min(high - low, STAGED.size_cap * known.size)
-    counts = plan.design.response.kind == Count.kind
+    counts = isinstance(plan.design.response, Count | Positive)
     if counts:
-        low, high = -STAGED.largest_rate * 10, loss_in_units(plan, known, first=False).shape[0]
+        ends = loss_in_units(plan, known, first=False).shape
+        low, high = -STAGED.largest_rate * 10, ends[0]
+        if plan.loss.code is not Code.POISSON:
+            low, high = ends[log_link.LOWEST], ends[log_link.HIGHEST]
     query = ResidualSize(theta, cap, coordinates.matrix, low, high, exponential=counts, every=one_in)
     mean = cap * float(gate.ask(query).value[0]) / plan.count
     size = between(mean, cap / STAGED.size_floor, cap)

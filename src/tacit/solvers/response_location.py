@@ -7,7 +7,6 @@ where one is asked for.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +15,8 @@ import numpy as np
 from tacit.contract.plan import Plan, Step
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, ColumnCounts, Gate, Measure, QueryKind, ResidualSize
+from tacit.design.response import Count
+from tacit.losses.links import margin_of
 from tacit.solvers.coordinates import Vector, response_ends
 from tacit.solvers.quantiles import around, bisect, bisect_octaves, records_below
 from tacit.solvers.rules import LABELS, RESPONSE, between
@@ -82,13 +83,14 @@ def ask_mean(gate: Gate, plan: Plan, low: float, high: float) -> Answer:
 def _mean(gate: Gate, plan: Plan, median: float, size: float) -> float:
     """Mean of the response cut at a public multiple of what is known of it."""
     low, high = response_ends(plan)
-    top = min(high, median + RESPONSE.mean_cut * max(size, RESPONSE.least_size))
+    least = RESPONSE.least_size if isinstance(plan.design.response, Count) else 0.0
+    top = min(high, median + RESPONSE.mean_cut * max(size, least))
     mean = low + (top - low) * float(ask_mean(gate, plan, low, top).value[0]) / plan.count
     return between(mean, low + (top - low) / RESPONSE.mean_floor, high)
 
 
 def label_start(gate: Gate, plan: Plan) -> Vector:
-    """Coefficients of the prepared row whose intercept is the labels' log-odds.
+    """Coefficients of the prepared row whose intercept is the margin of the labels' share.
 
     The noised share is pulled to one half, by what its noise alone would explain.
     """
@@ -98,5 +100,5 @@ def label_start(gate: Gate, plan: Plan) -> Vector:
     share = 0.5 + gap * LABELS.prior_variance / (LABELS.prior_variance + noise**2)
     share = between(share, LABELS.farthest_share, 1 - LABELS.farthest_share)
     start = np.zeros(plan.design.width)
-    start[-1] = math.log(share / (1 - share))
+    start[-1] = margin_of(plan.loss.code, share)
     return start

@@ -121,9 +121,17 @@ class InterceptOnly:
     signal: float = rule(4.0, "signal below which slopes of numbers and counts are noise")
     n_mu: float = rule(80.0, "n·μ below which slopes of numbers are noise for any d")
     labels: float = rule(1.0, "signal below which slopes raised the log-loss of two labels")
-    counts_pay: float = rule(25.0, "n·μ below which counts are noise: one mean of the range")
-    counts_share: Fraction = rule(Fraction(3, 5), "share of the counts for median and scale")
-    prior: float = rule(0.25, "assumed deviation of the mean from the middle, in ranges")
+    counts_pay: float = rule(25.0, "n·μ below which counts tell no quantile or robust center: one mean of the range")
+    means_pay: float = rule(40.0, "n·μ below which a mean near the median gains nothing: one mean of the range")
+    counts_share: Fraction = rule(Fraction(3, 5), "of a quantile or Huber's center: share for median and scale")
+    shares: tuple[Fraction, Fraction] = rule(
+        (Fraction(1, 5), Fraction(11, 20)), "of a mean: for median and scale, and for the mean of the range"
+    )
+    apart: float = rule(2.0, "deviations between the means of the range and near the median: a tail was cut")
+    pull: Growth = rule(
+        Growth(1.5, 12.0, -0.5, 0.5, 4.0), "noise variances by which a squared distance from the middle shrinks"
+    )
+    unseen: float = rule(2.0, "range over the noise up to which the middle is nearer than any noised mean")
     quantile_sizes: float = rule(6.0, "mean sizes from the median within which a quantile lies")
     mean_sizes: float = rule(2.0, "the mean is of values within so many mean sizes, at least")
     mean_noise: float = rule(20.0, "and within 1/(20σ), σ the noise of a count as a share of n")

@@ -59,6 +59,8 @@ class SolverOptions:
     sampling: str | None = None
     batch_size: int | None = None
     sample_rate: float | Fraction | None = None
+    statistics: tuple[str, ...] = ()
+    """Of the finished fit, by name; the rest of a plan is made without them."""
 
     @property
     def asks_for_batches(self) -> bool:

@@ -19,11 +19,11 @@ from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.design.response import Count
 from tacit.losses import regression
-from tacit.losses.loss import Code
+from tacit.losses.loss import LOG_LINKED, Code
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.recalibration import recalibrate
-from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shift_to_quantile, step_unit
+from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shift_to_quantile, slope_size, step_unit
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
@@ -84,7 +84,7 @@ class Staged(CoefficientSolver):
                 theta = shift_to_quantile(gate, plan, rounds, coordinates, theta, known)
             loss = loss_in_units(plan, known, first=number == 0)
             clip = (stage.descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-            clip *= known.size if loss.code in {Code.SQUARED, Code.POISSON} else loss.lipschitz
+            clip *= slope_size(loss, known)
             length = stage.descent.step_size * step_unit(loss, known)
             descent = replace(stage.descent, step_size=length)
             theta, noise = descend(gate, plan, descent, coordinates, theta, clip, loss)
@@ -148,7 +148,7 @@ def priced_stages(
         one_in = facts.one_in_of_steps(mu, first.clip_factor or 1.0)
         stages = (replace(stages[0], descent=replace(first, one_in=one_in)), *stages[1:])
     medians = RESPONSE.medians if facts.design.intercept else 0
-    locating = LocatingResponse(medians, RESPONSE.radii, mean=code is Code.POISSON)
+    locating = LocatingResponse(medians, RESPONSE.radii, mean=code in LOG_LINKED)
     steps = locating.steps(facts, allowed * location)
     spent = allowed * share * queries
     steps.append(priced(facts, QueryKind.SECOND_MOMENTS, spent, queries, Purpose.SECOND_MOMENTS))
@@ -204,7 +204,7 @@ def whitening_of_numbers(facts: PublicFacts, allowed: Fraction, queries: int, sh
 
 def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
     """Steps of both stages, their length and momentum."""
-    if facts.loss.code is Code.POISSON:
+    if facts.loss.code in LOG_LINKED:
         pace = STAGED.large_counts if facts.is_large else STAGED.counts
     elif facts.is_large:
         pace = STAGED.large_clear if signal >= STAGED.clear else STAGED.large_noisy
@@ -222,7 +222,7 @@ def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
 
 def _stages(facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float) -> tuple[Stage, ...]:
     code, loss = facts.loss.code, facts.loss
-    by_size = code in {Code.SQUARED, Code.POISSON}
+    by_size = code in {Code.SQUARED, *LOG_LINKED}
     clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
     threshold = loss.shape[0] if loss.relative else regression.EFFICIENT
     curvature = {

@@ -17,14 +17,15 @@ from tacit.contract.batches import Batches
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import BatchGradientSum, Gate, QueryKind
-from tacit.design.response import Continuous, Count
+from tacit.design.response import Continuous, Count, Positive
 from tacit.errors import BudgetError, SettingError
-from tacit.losses.loss import Code
+from tacit.losses.links import unit
+from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code
 from tacit.solvers.batch_schedule import moments_within, passes_left, price_steps, schedule, with_cap
 from tacit.solvers.coordinates import Coordinates, Vector, gradient_bound, response_ends
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.requirements import NO_INTERVALS, Requirement, require
-from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, step_unit
+from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, slope_size, step_unit
 from tacit.solvers.response_location import ResponseLocation, ask_mean
 from tacit.solvers.rules import DESCENT, LABELS, RESPONSE, STAGED, STOCHASTIC, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, best_time, priced
@@ -89,6 +90,9 @@ class Stochastic:
         if self.first is None or start is None:
             clip = (self.descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
             descent = shortened(plan, self.descent, coordinates, clip, self.margin_variance)
+            # Clips and steps are those of logits.
+            logits = unit(plan.loss.code)
+            descent, clip = replace(descent, step_size=descent.step_size / logits**2), clip * logits
             theta, _ = descend(gate, plan, descent, coordinates, None, clip, plan.loss, query=BatchGradientSum)
         else:
             theta = self._stages(gate, plan, coordinates, self.first, start)
@@ -104,7 +108,7 @@ class Stochastic:
             known = measure(gate, plan, 1, coordinates, theta, known, 1)
             loss = loss_in_units(plan, known, first=number == 0)
             clip = (stage.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-            clip *= known.size if loss.code in {Code.SQUARED, Code.POISSON} else loss.lipschitz
+            clip *= slope_size(loss, known)
             descent = replace(stage, step_size=stage.step_size * step_unit(loss, known))
             theta, _ = descend(gate, plan, descent, coordinates, theta, clip, loss, query=BatchGradientSum)
         return theta
@@ -114,6 +118,9 @@ def _start(gate: Gate, plan: Plan) -> ResponseLocation:
     """Mean of the response, and what its size cannot pass: the rate's for counts, else the whole range."""
     low, high = response_ends(plan)
     mean = low + (high - low) * float(ask_mean(gate, plan, low, high).value[0]) / plan.count
+    if isinstance(plan.design.response, Positive):
+        mean = between(mean, (high - low) / RESPONSE.mean_floor, high)
+        return ResponseLocation(mean, mean, mean)
     if plan.design.response.kind == Count.kind:
         mean = between(mean, (high - low) / RESPONSE.mean_floor, high)
         return ResponseLocation(mean, max(RESPONSE.least_size, STAGED.rate_size * math.sqrt(mean)), mean)
@@ -125,7 +132,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require(REQUIRES, facts, options)
     if options.clip is not None:
         return _own_clip(facts, options, allowed, options.clip)
-    numeric = isinstance(facts.design.response, Continuous | Count)
+    numeric = isinstance(facts.design.response, Continuous | Count | Positive)
     return (_numbers if numeric else _labels)(facts, options, allowed)
 
 
@@ -153,7 +160,7 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     steps, batches = schedule(facts, options, passes_left(capped, queries), usual)
     others = (priced(facts, QueryKind.SECOND_MOMENTS, allowed * share * queries, queries, Purpose.SECOND_MOMENTS),)
     step = price_steps(facts, batches, steps, others, allowed)
-    limited = facts.loss.code is Code.LOGISTIC and not options.step_size
+    limited = facts.loss.code in TWO_LABELS and not options.step_size
     solver = Stochastic(
         batches,
         _descent(facts, options, recipe, batches, steps),
@@ -170,7 +177,7 @@ def _numbers(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> P
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
     queries = moments_within(capped, queries, STOCHASTIC.number_part, MEASURED)
     pace = pace_of(facts, replace(options, iterations=None), signal)
-    by_size = facts.loss.code in {Code.SQUARED, Code.POISSON}
+    by_size = facts.loss.code in {Code.SQUARED, *LOG_LINKED}
     clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
     recipe = Descent(sum(pace.steps), pace.length, pace.momentum, clip, "tail", pace.averaged)
     usual = math.ceil(recipe.iterations * STOCHASTIC.steps)

@@ -16,7 +16,8 @@ import numpy as np
 from tacit.contract.plan import Forecast, Penalty, Plan, Solution
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind, SecondMoments
-from tacit.losses.loss import Code
+from tacit.losses.links import unit
+from tacit.losses.loss import TWO_LABELS, Code
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.response_location import label_start
@@ -92,7 +93,7 @@ class WhitenedGradient(CoefficientSolver):
         coordinates = whiten(gate, plan, self.whitening)
         descent = self.descent
         if start is not None and self.uneven:
-            descent = lengthened(descent, start)
+            descent = lengthened(descent, unit(plan.loss.code) * start)
         return Solution(coordinates.prepared(self.descend_in(gate, plan, coordinates, descent, start)))
 
     def descend_in(
@@ -110,7 +111,10 @@ class WhitenedGradient(CoefficientSolver):
         clip *= plan.design.unit_rows**-WHITENING.unit_rows
         descent = shortened(plan, descent, coordinates, clip, self.margin_variance, flatness)
         begin = None if start is None else coordinates.working(start)
-        return descend(gate, plan, descent, coordinates, begin, clip, plan.loss)[0]
+        # Clips and steps are those of logits.
+        logits = unit(plan.loss.code)
+        descent = replace(descent, step_size=descent.step_size / logits**2)
+        return descend(gate, plan, descent, coordinates, begin, clip * logits, plan.loss)[0]
 
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | None = None) -> Coordinates:
@@ -170,14 +174,14 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     descent = replace(
         recipe,
         iterations=iterations,
-        step_size=options.step_size or recipe.step_size,
+        step_size=unit(facts.loss.code) ** 2 * options.step_size if options.step_size else recipe.step_size,
         output=options.output or "tail",
         averaged=(iterations - first) / iterations,
     )
     uneven = signal >= LABELS.uneven_signal and not facts.is_large and options == SolverOptions()
     starts = (
         (signal < LABELS.start_below or uneven)
-        and facts.loss.code is Code.LOGISTIC
+        and facts.loss.code in TWO_LABELS
         and facts.design.intercept
         and facts.penalty == Penalty()
     )
@@ -194,7 +198,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     ]
     if starts:
         steps.insert(0, priced(facts, QueryKind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE))
-    limited = facts.loss.code is Code.LOGISTIC and not options.step_size
+    limited = facts.loss.code in TWO_LABELS and not options.step_size
     solver = WhitenedGradient(
         Whitening(queries, ridge, row_factor, one_in=one_in),
         descent,
@@ -220,7 +224,7 @@ def moment_queries(facts: PublicFacts, signal: float) -> tuple[int, Fraction, fl
 def recipe_of(facts: PublicFacts, signal: float) -> Descent:
     """Clip, steps and momentum of a loss's descent."""
     momentum = LABELS.momentum
-    if facts.loss.code is Code.LOGISTIC:
+    if facts.loss.code in TWO_LABELS:
         clip = LABELS.clip.at(signal)
         eights, root, linear = LABELS.steps
         growth = max(math.sqrt(signal / root), signal / linear)
@@ -240,7 +244,7 @@ def recipe_of(facts: PublicFacts, signal: float) -> Descent:
         step_size = 1 / facts.loss.smoothness
     if facts.is_large:
         iterations = min(LABELS.steps_of_large, iterations)
-    balanced = facts.loss.code is Code.LOGISTIC
+    balanced = facts.loss.code in TWO_LABELS
     return Descent(iterations, step_size, momentum, clip, "tail", balanced=balanced)
 
 

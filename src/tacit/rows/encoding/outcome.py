@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.design.attached_columns import AnyOffset, Offset, OffsetTerm, Weighting
 from tacit.design.design import Design
-from tacit.design.response import Binary, Classes, Continuous, Count, Response
+from tacit.design.response import Binary, Classes, Continuous, Count, Positive, Response
 from tacit.errors import DataError, SettingError
 from tacit.rows.encoding.cells import REMEMBERED, level_codes, normal_form, quiet
 from tacit.rows.encoding.transforms import logarithm
@@ -37,7 +37,7 @@ class OutcomeEncoder:
     """How the cells of a record become its outcome columns.
 
     - Response: index of its class, 0, 1, …; or (clip(y, lower, upper) - center) / scale; or the
-      count, cut at its largest; or 0 where there is none.
+      count, cut at its largest; or a positive number, clipped into its bounds; or 0 where there is none.
     - Weight, if declared: min(cell, maximum) / maximum × weight of the class / the largest such.
     - Offset, if declared: clip(cell, lower, upper), or that of log(cell) for an exposure.
 
@@ -66,7 +66,7 @@ class OutcomeEncoder:
     @property
     def numbers(self) -> tuple[str, ...]:
         """Columns that are read as numbers, each once."""
-        counted = isinstance(self.response, Continuous | Count)
+        counted = isinstance(self.response, Continuous | Count | Positive)
         names = [self.response.column if counted else None]
         names += [] if self.weighting is None else [self.weighting.column]
         names += [] if self.offset is None else self.offset.columns
@@ -83,6 +83,7 @@ class OutcomeEncoder:
         weighting, offset = self.weighting, self.offset
         sentences = {
             "Counts must be numbers >= 0.": isinstance(self.response, Count),
+            "Responses of a gamma model must be numbers > 0.": isinstance(self.response, Positive),
             "Weights must be numbers >= 0.": weighting is not None and weighting.column is not None,
             "Exposures must be numbers > 0.": offset is not None and offset.exposure,
         }
@@ -121,6 +122,9 @@ class OutcomeEncoder:
         if isinstance(response, Count):
             y = cells[response.column]
             return np.minimum(y, response.upper), np.isfinite(y) & (y >= 0)
+        if isinstance(response, Positive):
+            y = cells[response.column]
+            return np.clip(y, response.lower, response.upper), np.isfinite(y) & (y > 0)
         return np.zeros(batch.length), np.ones(batch.length, dtype=np.bool_)
 
 
