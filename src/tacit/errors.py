@@ -53,6 +53,10 @@ class FileError(InputError):
     """A file that cannot be read or written, or is not what its name says."""
 
 
+class ClusterError(InputError):
+    """A cluster that cannot be reached, is not trusted, or was lost; the message says whether anything was spent."""
+
+
 class CertificateError(InputError):
     """A certificate or a stored fit whose digest, signature or totals do not hold."""
 

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from tacit.contract.cluster import Cluster
 from tacit.contract.plan import Plan
 from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
+from tacit.engine.cluster_use import public_probe, require_supported
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.ledger_use import Refusals, charge, require_declared, require_no_key, require_price
 from tacit.errors import PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
-from tacit.mechanisms.query_responder import Responder, subsample_draw
+from tacit.mechanisms.query_responder import Responder, exchange_key, subsample_draw
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.opening import open_source
@@ -43,7 +45,7 @@ class Table:
 
     `response` are labels, or the name of a column; None where the design names it. `attached` are weights, exposures
     and units by the caller's name for them. Fewer than `fewest` records, or units where records are `grouped` by them,
-    are refused; it is 0 where n is private.
+    are refused; it is 0 where n is private. On a `cluster` workers read and keep the records of files.
     """
 
     def __init__(
@@ -55,8 +57,10 @@ class Table:
         attached: Mapping[str, Any] | None = None,
         fewest: int = 2,
         grouped: bool = False,
+        cluster: Any = None,
     ) -> None:
         self._data, self._fewest, self._progress = data, fewest, progress
+        self._cluster = Cluster.of(cluster)
         self._fewest_records = 0 if grouped else fewest
         self._source = open_source(data, response, attached=attached, fewest=fewest, counted=not grouped)
         self.names: tuple[str, ...] = self._source.names
@@ -129,6 +133,8 @@ class Table:
         """
         plan = plan_for(known := self.known_records(design))
         require_price(plan, private=plan.private and seed is None)
+        if self._cluster is not None:
+            require_supported(plan, self._source, self._data)
         with refusals.logged():
             whole, invalid = not plan.private if exact is None else exact, refusals.invalid_rows
             self.admit(design, invalid_rows=invalid, exact=whole, seed=seed, subsampled=not plan.draws_batches)
@@ -144,11 +150,27 @@ class Table:
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
+        settled, dtype = Refusals.settle(invalid_rows).invalid_rows, np.float64 if exact else np.float32
+        if self._cluster is not None:
+            from tacit.rows.cluster.admission import admit_on_cluster
+
+            self._store = admit_on_cluster(
+                self._source,
+                design,
+                self._cluster,
+                public_probe(),
+                exchange_key(seed),
+                invalid_rows=settled,
+                dtype=dtype,
+                progress=self._progress,
+                fewest=self._fewest,
+            )
+            return
         self._store = admit(
             self._source,
             design,
-            invalid_rows=Refusals.settle(invalid_rows).invalid_rows,
-            dtype=np.float64 if exact else np.float32,
+            invalid_rows=settled,
+            dtype=dtype,
             progress=self._progress,
             fewest=self._fewest,
             draw=subsample_draw(seed) if subsampled and not exact else None,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.cluster import Cluster
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.release import Release
@@ -65,6 +66,7 @@ def glm(
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
+    cluster: Any = None,
     progress: Progress | None = None,
     on_plan: Callable[[Plan], None] | None = None,
 ) -> Fit:
@@ -97,6 +99,9 @@ def glm(
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient", "gradient",
         "output-perturbation", "objective-perturbation", "objective-perturbation-kst", "aggregate"; for "binomial" also
         "double-noise-newton", for "gaussian" also "moments" and "adassp". Only the first has intervals.
+    cluster
+        Where files are read and summed: the address of a Dask scheduler (``"tcp://127.0.0.1:8786"``), a number of
+        worker processes on this machine, or a `Cluster`. A seeded fit has the bits of one without.
     progress
         Called with (done, total, label) after each public step.
     on_plan
@@ -114,7 +119,8 @@ def glm(
     if warm_start is not None:
         settings = settings.starting_at(prepared_start(_started(formula, warm_start, settings, design, loss), design))
         facts.append(start_fact(warm_start))
-    return Fit.of(_fit(formula, data, settings, design, loss, facts, progress, on_plan), family)
+    where = Cluster.of(cluster)
+    return Fit.of(_fit(formula, data, settings, design, loss, facts, progress, on_plan, where), family)
 
 
 def _started(formula: str, start: Any, settings: Settings, design: Design, loss: Loss) -> NDArray[np.float64]:
@@ -143,6 +149,7 @@ def _fit(
     facts: Sequence[PublicFact],
     progress: Progress | None,
     on_plan: Callable[[Plan], None] | None,
+    cluster: Cluster | None = None,
 ) -> Release:
     # A frame of its own, as in `Model.fit`: warnings of the table point to the caller of `glm`.
     # The ledger is asked for once: the one that decides about refusals is the one that is charged.
@@ -156,7 +163,7 @@ def _fit(
                 require_price(tried, private=tried.private and settings.seed is None)
         with refusals.logged():
             units = design.attached.unit is not None
-            opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units)
+            opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units, cluster=cluster)
         with opened as table:
             common = settings.facts(table, refusals.invalid_rows, units=units)
             return table.fit(

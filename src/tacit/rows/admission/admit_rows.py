@@ -60,19 +60,12 @@ def admit(
     - Where reading fails, the scratch file is closed.
     """
     one_of("invalid_rows", invalid_rows, ("error", "zero"))
-    opened = design if design.open_places else None
-    # Raw records need float64, whatever is asked for.
-    stored = require_dtype(dtype if opened is None else np.float64)
     sparse = stays_sparse(source, design)
     preparer = Preparer.of(design, sparse=sparse)
     encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
     sources.require_columns(sources.names_read(source), (*encoder.numbers, *encoder.labels))
-    outcome, unit = encoder.outcome, design.attached.unit
-    weighted, shifted = outcome.weighting is not None, outcome.offset is not None
-    length, width = source.length or 0, design.width
-    rows = default_block_rows(width, stored, outcome.count)
-    most = None if unit is None else unit.max_rows
-    layout = Layout(length, width, stored, rows, weighted, shifted, opened, most)
+    unit = design.attached.unit
+    layout = layout_of(encoder, source.length or 0, dtype)
     resident = source.resident and unit is None and not sparse
     if resident:
         sources.require_records(layout.length, fewest)
@@ -89,6 +82,18 @@ def admit(
     if progress is not None:
         progress(1, 1, LABEL)
     return store
+
+
+def layout_of(encoder: RecordEncoder, length: int, dtype: DTypeLike) -> Layout:
+    """Shape of the store that a design's records are prepared into."""
+    design, outcome = encoder.design, encoder.outcome
+    opened, unit = design if design.open_places else None, design.attached.unit
+    # Raw records need float64, whatever is asked for.
+    stored = require_dtype(dtype if opened is None else np.float64)
+    weighted, shifted = outcome.weighting is not None, outcome.offset is not None
+    rows = default_block_rows(design.width, stored, outcome.count)
+    most = None if unit is None else unit.max_rows
+    return Layout(length, design.width, stored, rows, weighted, shifted, opened, most)
 
 
 def stays_sparse(source: Source, design: Design) -> bool:
