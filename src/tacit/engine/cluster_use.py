@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tacit.contract.plan import Plan
@@ -22,12 +20,12 @@ from tacit.rows.sources.source import Source
 PROBED_RECORDS, PROBED_COLUMNS = 1000, 7
 
 
-def require_supported(plan: Plan, source: Source, data: Any) -> None:
+def require_supported(plan: Plan, source: Source) -> None:
     """Refuse, by name, what is no integer sum over records, and tables in memory.
 
     Guarantee: nothing is spent, and no record is read.
     """
-    require_files(data, source)
+    require_files(source)
     if isinstance(plan.loss, BlackBoxLoss):
         raise SettingError("A black-box loss is a Python function of single records, and is not sent to a cluster.")
     kinds = {step.kind for step in plan.steps}
@@ -56,10 +54,9 @@ def public_probe() -> Probe:
     row, column = np.ogrid[:width, :width]
     matrix = np.triu(((row * 5 + column * 3) % 8 + 1) / 7.0)
     theta = (np.arange(width) - 3.0) / 5.0
-    sums = []
-    for loss in (classification.LOGISTIC, regression.SQUARED):
-        sums.append((gradients, GradientSum(theta, 1.0, loss=loss), 1 << 20))
-    sums += [
+    sums = [
+        (gradients, GradientSum(theta, 1.0, loss=classification.LOGISTIC), 1 << 20),
+        (gradients, GradientSum(theta, 1.0, loss=regression.SQUARED), 1 << 20),
         (gradients, GradientSum(theta, 1.0, balanced=True), 1 << 40),
         (second_moments, SecondMoments(1.5), 1 << 12),
     ]

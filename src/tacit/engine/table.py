@@ -134,7 +134,7 @@ class Table:
         plan = plan_for(known := self.known_records(design))
         require_price(plan, private=plan.private and seed is None)
         if self._cluster is not None:
-            require_supported(plan, self._source, self._data)
+            require_supported(plan, self._source)
         with refusals.logged():
             whole, invalid = not plan.private if exact is None else exact, refusals.invalid_rows
             self.admit(design, invalid_rows=invalid, exact=whole, seed=seed, subsampled=not plan.draws_batches)

@@ -149,7 +149,7 @@ class Responder:
 
 
 def exchange_key(seed: int | None) -> bytes:
-    """Draw the key of the hash by which persons' records are exchanged between workers. Secret; no answer depends on it."""
+    """Draw the key of the hash by which workers exchange persons' records. Secret; no answer depends on it."""
     entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + 2 * SEEDED_STREAM)
     return entropy.words(4).tobytes()
 

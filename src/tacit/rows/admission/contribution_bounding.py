@@ -44,7 +44,6 @@ def admit_persons(
     file, or on how the file is cut into batches. At most `unit.max_rows` records of a person are stored. A record that
     names no person is left out. A person whose records are all invalid remains a person, with one row of zeros.
     """
-
     known: dict[Form, int] = {}
     parts: list[PersonRecords] = [no_records(layout)]
     for forms, *prepared in prepared_records(source, encoder, preparer, layout, unit):

@@ -125,7 +125,7 @@ class ClusterStore(Store):
         return self.applied(_recast, public_matrix(matrix, self.width))
 
     def applied(self, function: Callable[..., Store], *public: Any) -> Store:
-        """Change all records by a function of a store and public numbers, and replay it wherever they are read again."""
+        """Change all records by a function of a store and public numbers; it is replayed where they are read again."""
         if not self._open:
             raise closed()
         self._steps.append((function, public))
@@ -136,7 +136,7 @@ class ClusterStore(Store):
             behind = {each.worker for each in self._assignments.values() if each.held is None}
             if not behind:
                 break
-            for at, (code, held) in self._call({at: ("apply", (self._steps,)) for at in behind}).items():
+            for code, held in self._call(dict.fromkeys(behind, ("apply", (self._steps,)))).values():
                 self._require(code, [])
                 for name, one in (held or {}).items():
                     if name in self._assignments:
@@ -166,7 +166,7 @@ class ClusterStore(Store):
             self._open = False
             self._assignments.clear()
             with contextlib.suppress(Lost):
-                self._connection.call({at: ("close", ()) for at in self._connection.actors})
+                self._connection.call(dict.fromkeys(self._connection.actors, ("close", ())))
             self._connection.close()
 
     def _call(self, calls: Mapping[str, Call]) -> dict[str, Reply]:
@@ -208,7 +208,7 @@ class ClusterStore(Store):
             name = f"sorted-{self._next()}"
             own = [self._partitions[part] for part in parts]
             calls[at] = ("sort_out", (name, self._reading, own, self._key, self._buckets, list(missing)))
-            places[name] = self._connection.actors[at]
+            places[name] = (at, self._connection.actors[at].key)
         replies = self._call(calls)
         for code, _ in replies.values():
             self._require(code, [])
@@ -219,7 +219,7 @@ class ClusterStore(Store):
                 collecting[at] = ("collect", (name, self._reading, buckets, places, self._steps))
                 names.append(name)
             self._take(names, self._call(collecting))
-        self._call({at: ("forget_sorted", ()) for at in self._connection.actors})
+        self._call(dict.fromkeys(self._connection.actors, ("forget_sorted", ())))
 
     def _take(self, names: Sequence[str], replies: Mapping[str, Reply]) -> None:
         """Note what workers say of new assignments; those of lost workers are gone already."""

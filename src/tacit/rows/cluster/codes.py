@@ -1,4 +1,4 @@
-"""Fixed codes in place of what goes wrong on a worker. An exception of a worker could quote a cell, and never crosses."""
+"""Fixed codes in place of what goes wrong on a worker: an exception could quote a cell, and never crosses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Code(StrEnum):
     FAILED = "failed"
 
 
-class Refused(Exception):  # noqa: N818 - not an error of a user: it ends as a code
+class Refused(Exception):
     """Ends a call on a worker with a code."""
 
     def __init__(self, code: Code) -> None:

@@ -31,6 +31,15 @@ Call = tuple[str, Sequence[Any]]
 """A method of the worker and what it is called with."""
 
 
+async def executed(worker: Any, key: str, method: str, given: Sequence[Any]) -> Reply:
+    """Reply of a method of the actor of some key, from a worker that can be called."""
+    from distributed.protocol import to_serialize
+
+    arguments = [to_serialize(argument) for argument in given]
+    result = await worker.actor_execute(function=method, actor=key, args=arguments, kwargs={})
+    return result["result"] if result["status"] == "OK" else (Code.FAILED, None)
+
+
 class Lost(ClusterError):
     """The scheduler, or every worker, is gone."""
 
@@ -82,7 +91,7 @@ class Connection:
             found = cls(cluster, probe, client, closing)
             try:
                 client.wait_for_workers(waited, timeout=START)
-            except (TimeoutError, asyncio.TimeoutError, OSError):
+            except (TimeoutError, OSError):
                 raise ClusterError("The cluster has no workers. Nothing was spent.") from None
             found.join(strict=True)
         except BaseException:
@@ -102,7 +111,7 @@ class Connection:
             return
         if self._own is None:
             self._own = fingerprint(self.probe)
-        replies = self.call({address: ("hello", (self.probe,)) for address in fresh})
+        replies = self.call(dict.fromkeys(fresh, ("hello", (self.probe,))))
         for address in fresh:
             code, found = replies.get(address, (Code.FAILED, None))
             complaint = _complaint(self._own, found) if code is Code.DONE else "does not compute public sums"
@@ -119,14 +128,12 @@ class Connection:
             for address in addresses
         }
         for address, future in futures.items():
-            actor = None
+            made = False
             # Whatever it says (no such module, an older one) the worker is not one of ours.
-            with contextlib.suppress(Exception), self.client.as_current():
-                actor = future.result(timeout=START)
-                # Bound to this client here: a call looks for the client of its own thread.
-                actor._try_bind_worker_client()  # noqa: SLF001 - an actor has no public way to its client
-            if actor is not None:
-                yield address, actor
+            with contextlib.suppress(Exception):
+                made = future.exception(timeout=START) is None
+            if made:
+                yield address, future
             elif strict:
                 raise ClusterError("A worker cannot load this version of Tacit. Nothing was spent.")
 
@@ -152,7 +159,7 @@ class Connection:
     async def _call(self, calls: Mapping[str, Call]) -> dict[str, Reply]:
         self._heard.clear()
         waiting = {
-            asyncio.ensure_future(_reply(self.actors[address], method, given)): address
+            asyncio.ensure_future(self._reply(address, method, given)): address
             for address, (method, given) in calls.items()
             if address in self.actors
         }
@@ -170,13 +177,20 @@ class Connection:
                     task.cancel()
         return replies
 
+    async def _reply(self, address: str, method: str, given: Sequence[Any]) -> Reply:
+        """Call an actor by way of the scheduler. Dask's own proxy of an actor may wait for ever when one is lost."""
+        from distributed.actor import ProxyRPC
+
+        worker = ProxyRPC(self.client.scheduler, address)
+        return await executed(worker, self.actors[address].key, method, given)
+
     async def _silent(self, addresses: Any) -> set[str]:
         """Those of some workers that are gone, or were not heard of for too long."""
         if self.client.status != "running":
             raise lost_scheduler()
         try:
             info = await asyncio.wait_for(self.client.scheduler.identity(n_workers=-1), self.cluster.patience)
-        except (OSError, TimeoutError, asyncio.TimeoutError):
+        except (OSError, TimeoutError):
             raise lost_scheduler() from None
         now, gone = time.monotonic(), set()
         for address in addresses:
@@ -200,11 +214,6 @@ class Connection:
         """Leave the cluster; workers of this fit's own are ended."""
         self.actors.clear()
         self.closing.close()
-
-
-async def _reply(actor: Any, method: str, given: Sequence[Any]) -> Reply:
-    reply: Reply = await getattr(actor, method)(*given)
-    return reply
 
 
 def _complaint(own: Fingerprint, found: Fingerprint) -> str | None:

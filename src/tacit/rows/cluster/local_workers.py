@@ -39,7 +39,7 @@ def local_workers(count: int) -> Iterator[str]:
 
         def start(*arguments: str) -> None:
             command = [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]]
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and fixed words
                 command, env=environment, cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip

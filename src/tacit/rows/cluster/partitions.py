@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from tacit.errors import DataError, FileError
 from tacit.rows.cluster.codes import Code, Refused
-from tacit.rows.sources import source as sources
 from tacit.rows.sources.csv_file import CsvSource
 from tacit.rows.sources.file_set import FileSet
 from tacit.rows.sources.opening import Description, describe
@@ -103,14 +101,14 @@ def _joined(partitions: Sequence[Partition]) -> Iterator[Partition]:
     """Runs of row groups that stand together in one file; a CSV file stays alone."""
     waiting: Partition | None = None
     for part in partitions:
-        if waiting is not None and waiting.groups and part.groups and waiting.path == part.path:
-            if waiting.groups[1] == part.groups[0]:
-                length = (waiting.length or 0) + (part.length or 0)
-                waiting = replace(waiting, groups=(waiting.groups[0], part.groups[1]), length=length)
-                continue
-        if waiting is not None:
+        if waiting is None:
+            waiting = part
+        elif waiting.path == part.path and waiting.groups and part.groups and waiting.groups[1] == part.groups[0]:
+            length = (waiting.length or 0) + (part.length or 0)
+            waiting = replace(waiting, groups=(waiting.groups[0], part.groups[1]), length=length)
+        else:
             yield waiting
-        waiting = part
+            waiting = part
     if waiting is not None:
         yield waiting
 
@@ -130,10 +128,9 @@ class CountedFiles(FileSet):
                 yield batch
 
 
-def require_files(data: Any, source: Source) -> None:
+def require_files(source: Source) -> None:
     """Refuse a table in memory, before a cluster is asked for anything."""
-    if source.resident or sources.attached_names(source) and isinstance(source, AttachedSource) and source.columns:
-        del data
+    if source.resident or (isinstance(source, AttachedSource) and source.columns):
         raise DataError(
             "A cluster reads files, which its workers open themselves; this table is in memory. Write it to a Parquet "
             "file that every worker can read, and give its path."

@@ -15,7 +15,7 @@ import numpy as np
 from tacit.design.design import Design
 from tacit.rows.admission.admit_rows import MEMORY_LIMIT, admit
 from tacit.rows.cluster.codes import Code, Refused, Reply, guarded
-from tacit.rows.cluster.exchange import Pieces, gathered_persons, sorted_out
+from tacit.rows.cluster.exchange import Piece, Pieces, gathered_persons, sorted_out
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.partitions import Partition, open_partitions
 from tacit.rows.sources.opening import Description
@@ -28,7 +28,7 @@ Step = tuple[Callable[..., Store], tuple[Any, ...]]
 
 
 class Held(NamedTuple):
-    """What the coordinator hears of admitted records: their layout, how many fill up tiles, and of each file how many."""
+    """What the coordinator hears of admitted records: layout, how many fill up tiles, and how many each file has."""
 
     layout: Layout
     padding: int
@@ -122,18 +122,15 @@ class PartitionHolder:
 
     @guarded
     def collect(
-        self, name: str, reading: Reading, buckets: Sequence[int], places: Mapping[str, Any], steps: Sequence[Step]
+        self, name: str, reading: Reading, buckets: Sequence[int], places: Mapping[str, tuple[str, str]], steps: Sequence[Step]
     ) -> Held:
         """Collect the records of some buckets from all workers and bound each person's contribution."""
         self._drop(name)
         parts = []
         for bucket in buckets:
-            for where, actor in places.items():
+            for where, place in places.items():
                 own = self._sorted.get(where)
-                code, part = (Code.DONE, own.of(bucket)) if own is not None else actor.pieces(where, bucket).result()
-                if code is not Code.DONE:
-                    raise Refused(Code.FORGOTTEN)
-                parts.append(part)
+                parts.append(fetched(*place, where, bucket) if own is None else own.of(bucket))
         found = self._held[name] = _Assignment(gathered_persons(parts, reading.design, reading.dtype), ())
         found.take(steps)
         return found.held
@@ -175,6 +172,29 @@ class PartitionHolder:
         found = self._held.pop(name, None)
         if found is not None:
             found.store.close()
+
+
+def fetched(address: str, key: str, where: str, bucket: int) -> Piece:
+    """A bucket from another worker, by its address and the key of its actor."""
+    from distributed import get_worker
+    from distributed.protocol import to_serialize
+    from distributed.utils import sync
+
+    worker = get_worker()
+
+    async def ask() -> Any:
+        given = [to_serialize(where), to_serialize(bucket)]
+        return await worker.rpc(address).actor_execute(function="pieces", actor=key, args=given, kwargs={})
+
+    try:
+        reply = sync(worker.loop, ask)
+    except (OSError, KeyError, TimeoutError):
+        raise Refused(Code.FORGOTTEN) from None
+    code, part = reply["result"] if reply["status"] == "OK" else (Code.FORGOTTEN, None)
+    if code is not Code.DONE:
+        raise Refused(Code.FORGOTTEN)
+    piece: Piece = part
+    return piece
 
 
 @dataclass(frozen=True)
