@@ -40,6 +40,7 @@ def fit(
         ),
     ] = None,
     random_state: Annotated[int | None, flag("N", "Reproducible noise: NOT private.")] = None,
+    where: options.ClusterOptions,
     charge: options.ChargeOptions,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -51,7 +52,7 @@ def fit(
     """
     screen = replace(screen, quiet=quiet)
     require_writable([output, certificate], [data, schema, sign, charge.ledger], force=force)
-    whole = budget.budget()
+    whole, cluster = budget.budget(), where.asked()
     if sign is not None:
         read_bytes(sign)
     from tacit.estimators.glm import glm
@@ -65,6 +66,7 @@ def fit(
             **asdict(model),
             invalid_rows=invalid_rows,
             random_state=random_state,
+            cluster=cluster,
             progress=progress,
             on_plan=lambda plan: _before_spending(plan, screen, sign, data if random_state is None else None),
         )
@@ -139,6 +141,7 @@ def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
 
 def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | None) -> None:
     """Show the plan, warn of earlier fits, rehearse the signature; `data` is None with a seed."""
+    screen.bar.rows = plan.records
     show_plan(plan, screen)
     if data is not None and plan.private:
         from tacit.ledger.current_ledger import active_ledger

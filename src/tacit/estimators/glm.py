@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -119,8 +119,8 @@ def glm(
     if warm_start is not None:
         settings = settings.starting_at(prepared_start(_started(formula, warm_start, settings, design, loss), design))
         facts.append(start_fact(warm_start))
-    where = Cluster.of(cluster)
-    return Fit.of(_fit(formula, data, settings, design, loss, facts, progress, on_plan, where), family)
+    opening = {"progress": progress, "cluster": Cluster.of(cluster)}
+    return Fit.of(_fit(formula, data, settings, design, loss, facts, opening, on_plan), family)
 
 
 def _started(formula: str, start: Any, settings: Settings, design: Design, loss: Loss) -> NDArray[np.float64]:
@@ -137,7 +137,7 @@ def _started(formula: str, start: Any, settings: Settings, design: Design, loss:
     )
     plain = replace(design, attached=replace(design.attached, weighting=None, unit=None))
     with pinned(None):
-        return _fit(formula, start.X, exact, plain, loss, [], None, None).coefficients()
+        return _fit(formula, start.X, exact, plain, loss, [], {}, None).coefficients()
 
 
 def _fit(
@@ -147,9 +147,8 @@ def _fit(
     design: Design,
     loss: Loss,
     facts: Sequence[PublicFact],
-    progress: Progress | None,
+    opening: Mapping[str, Any],
     on_plan: Callable[[Plan], None] | None,
-    cluster: Cluster | None = None,
 ) -> Release:
     # A frame of its own, as in `Model.fit`: warnings of the table point to the caller of `glm`.
     # The ledger is asked for once: the one that decides about refusals is the one that is charged.
@@ -163,7 +162,7 @@ def _fit(
                 require_price(tried, private=tried.private and settings.seed is None)
         with refusals.logged():
             units = design.attached.unit is not None
-            opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units, cluster=cluster)
+            opened = Table(data, fewest=settings.fewest, grouped=units, **opening)
         with opened as table:
             common = settings.facts(table, refusals.invalid_rows, units=units)
             return table.fit(
