@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.engine.cluster_use import public_probe, require_supported
 from tacit.engine.gate import OpenGate, PlannedGate
-from tacit.engine.ledger_use import Refusals, charge, require_declared, require_no_key, require_price
-from tacit.errors import PrivacyWarning, SettingError
+from tacit.engine.interruptible_run import InterruptibleRun, completed
+from tacit.engine.ledger_use import Charged, Refusals, charge, require_declared, require_no_key, require_price
+from tacit.errors import ClusterLost, PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.query_responder import Responder, exchange_key, subsample_draw
 from tacit.rows.admission.admit_rows import admit
@@ -27,8 +29,6 @@ from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
 from tacit.solvers.choice import plan_warnings
-from tacit.solvers.counting import count_records
-from tacit.solvers.locating import locate
 
 
 @dataclass
@@ -195,10 +195,11 @@ class Table:
         self.warn_of_refits(private=plan.private and seed is None, charged=charged is not None)
         # A table is run once: a second run is refused before it is charged.
         self._store = None
-        with self._opened(store, plan, seed) as (gate, found_plan):
-            found = found_plan.solver.run(gate, found_plan)
-        theta, rest = found.theta, (found.sandwich, found.moments, found.decrements, found.iterates)
-        release = Release(found_plan, theta, seed is not None, *rest)
+        run = InterruptibleRun(store, plan, seed, self._progress)
+        try:
+            release = run.release()
+        except ClusterLost as lost:
+            raise lost.returning(partial(_settled, charged)) from None
         if charged is not None:
             charged.settle(release)
         return release
@@ -260,13 +261,7 @@ class Table:
         self.close()
 
 
-def completed(plan: Plan, gate: Gate, prepare: Callable[[Design], object]) -> Plan:
-    """Ask for bounds and for the number of records where that is planned, and return the plan with what was found.
-
-    `prepare` rescales the records by the bounds that were found.
-    """
-    if plan.locating is not None:
-        # The bounds are an answer of the gate; the rest of the plan goes by them.
-        plan = replace(plan, design=locate(gate, plan))
-        prepare(plan.design)
-    return count_records(gate, plan) if plan.counting else plan
+def _settled(charged: Charged | None, release: Release) -> Release:
+    if charged is not None:
+        charged.settle(release)
+    return release

@@ -20,6 +20,7 @@ from tacit.design.response import Continuous, Count
 from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals, require_price
 from tacit.engine.table import Table
+from tacit.errors import ClusterLost
 from tacit.estimators.fit import Fit
 from tacit.estimators.loss_choice import LossShape, loss_of
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact
@@ -120,7 +121,11 @@ def glm(
         settings = settings.starting_at(prepared_start(_started(formula, warm_start, settings, design, loss), design))
         facts.append(start_fact(warm_start))
     opening = {"progress": progress, "cluster": Cluster.of(cluster)}
-    return Fit.of(_fit(formula, data, settings, design, loss, facts, opening, on_plan), family)
+    try:
+        release = _fit(formula, data, settings, design, loss, facts, opening, on_plan)
+    except ClusterLost as lost:
+        raise lost.returning(lambda release: Fit.of(release, family)) from None
+    return Fit.of(release, family)
 
 
 def _started(formula: str, start: Any, settings: Settings, design: Design, loss: Loss) -> NDArray[np.float64]:

@@ -15,9 +15,10 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.errors import DataError, SettingError
+from tacit.contract.cluster import Cluster
+from tacit.errors import ClusterLost, DataError, SettingError
 from tacit.rows.cluster.codes import Code, Reply, error_of
-from tacit.rows.cluster.connection import Call, Connection, Lost
+from tacit.rows.cluster.connection import Call, Connection
 from tacit.rows.cluster.partitions import Partition
 from tacit.rows.cluster.worker import Held, Reading, Step
 from tacit.rows.encoding.encode_rows import RecordEncoder
@@ -129,21 +130,36 @@ class ClusterStore(Store):
         if not self._open:
             raise closed()
         self._steps.append((function, public))
+        try:
+            self._take_last_step()
+        except ClusterLost:
+            # Whoever goes on with these records reads them anew, and asks for this step again.
+            self._steps.pop()
+            raise
+        self.layout = self._common_layout()
+        self.opened = self.layout.opened
+        return self
+
+    def _take_last_step(self) -> None:
         for each in self._assignments.values():
             each.held = None
         while True:
             self._repair()
             behind = {each.worker for each in self._assignments.values() if each.held is None}
             if not behind:
-                break
+                return
             for code, held in self._call(dict.fromkeys(behind, ("apply", (self._steps,)))).values():
                 self._require(code, [])
                 for name, one in (held or {}).items():
                     if name in self._assignments:
                         self._assignments[name].held = one
-        self.layout = self._common_layout()
-        self.opened = self.layout.opened
-        return self
+
+    def moved(self, cluster: Cluster | None) -> None:
+        """Have the records read again on another cluster, or on this one, with all public steps so far."""
+        probe = self._connection.probe
+        self.close()
+        self._connection = Connection.open(cluster or self._connection.cluster, probe)
+        self._open = True
 
     def map(self, matrix: ArrayLike) -> Never:
         """Refuse: a second copy of the records is not kept on workers."""
@@ -165,7 +181,7 @@ class ClusterStore(Store):
         if self._open:
             self._open = False
             self._assignments.clear()
-            with contextlib.suppress(Lost):
+            with contextlib.suppress(ClusterLost):
                 self._connection.call(dict.fromkeys(self._connection.actors, ("close", ())))
             self._connection.close()
 
@@ -186,7 +202,7 @@ class ClusterStore(Store):
                 # Not at the start, where all are known: others may have joined since.
                 self._connection.join(strict=False)
             if not self._connection.actors:
-                raise Lost("Every worker of the cluster was lost.")
+                raise ClusterLost("Every worker of the cluster was lost.")
             if self._buckets:
                 self._collect(missing)
             else:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.contract.cluster import Cluster
-from tacit.errors import ClusterError, FileError
+from tacit.errors import ClusterError, ClusterLost, FileError
 from tacit.rows.cluster.codes import Code, Reply
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.local_workers import local_workers
@@ -38,10 +38,6 @@ async def executed(worker: Any, key: str, method: str, given: Sequence[Any]) -> 
     arguments = [to_serialize(argument) for argument in given]
     result = await worker.actor_execute(function=method, actor=key, args=arguments, kwargs={})
     return result["result"] if result["status"] == "OK" else (Code.FAILED, None)
-
-
-class Lost(ClusterError):
-    """The scheduler, or every worker, is gone."""
 
 
 @dataclass
@@ -229,9 +225,9 @@ def _complaint(own: Fingerprint, found: Fingerprint) -> str | None:
     return None
 
 
-def lost_scheduler() -> Lost:
+def lost_scheduler() -> ClusterLost:
     """The error for a scheduler that is gone."""
-    return Lost("The scheduler of the cluster was lost.")
+    return ClusterLost("The scheduler of the cluster was lost.")
 
 
 def _quietly(close: Any) -> None:

@@ -122,7 +122,12 @@ class PartitionHolder:
 
     @guarded
     def collect(
-        self, name: str, reading: Reading, buckets: Sequence[int], places: Mapping[str, tuple[str, str]], steps: Sequence[Step]
+        self,
+        name: str,
+        reading: Reading,
+        buckets: Sequence[int],
+        places: Mapping[str, tuple[str, str]],
+        steps: Sequence[Step],
     ) -> Held:
         """Collect the records of some buckets from all workers and bound each person's contribution."""
         self._drop(name)
