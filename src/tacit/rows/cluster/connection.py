@@ -79,7 +79,7 @@ class Connection:
                 address, waited = closing.enter_context(local_workers(cluster.workers)), cluster.workers
             try:
                 client = distributed.Client(
-                    address, security=security_of(cluster), set_as_default=False, timeout=START, name="tacit"
+                    address, security=security_of(cluster), set_as_default=False, timeout=cluster.patience, name="tacit"
                 )
             except (OSError, ValueError, RuntimeError, ImportError):
                 raise ClusterError(f"No Dask scheduler answers at {address}. Nothing was spent.") from None
