@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.certificate.certificate import Certificate as Certificate
+    from tacit.contract.cluster import Cluster as Cluster
     from tacit.design.feature_map import Polynomial as Polynomial
     from tacit.design.feature_map import RandomFourier as RandomFourier
     from tacit.design.reading import FileFormat as FileFormat
@@ -64,6 +65,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "certificate.certificate": "Certificate",
+    "contract.cluster": "Cluster",
     "design.feature_map": "Polynomial RandomFourier",
     "design.reading": "FileFormat",
     "estimators.classifiers": "LinearSVC LogisticRegression",

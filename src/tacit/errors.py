@@ -4,6 +4,11 @@ Errors in what a user gives derive from `InputError`, and so from `ValueError`. 
 a value of the table or a row number.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 
 class TacitError(Exception):
     """Base class of all errors of Tacit."""
@@ -55,6 +60,37 @@ class InvalidRecordsError(DataError, TypeError):
 
 class FileError(InputError):
     """A file that cannot be read or written, or is not what its name says."""
+
+
+class ClusterError(InputError):
+    """A cluster that cannot be reached, is not trusted, or was lost; the message says whether anything was spent."""
+
+
+class ClusterLost(ClusterError):
+    """A cluster that was lost while a fit ran. What was charged stays charged.
+
+    `run_again(cluster)` goes on with the fit on another cluster, or on the same one once it is there again, under the
+    same charge: answers that were given before are taken as they are, and only the others are asked for. It returns
+    what the fit would have returned. It is None where nothing was charged or asked yet.
+    """
+
+    def __init__(self, message: str, run_again: Callable[[Any], Any] | None = None) -> None:
+        super().__init__(message)
+        self.run_again = run_again
+
+    def returning(self, finish: Callable[[Any], Any]) -> ClusterLost:
+        """Return the same error, whose `run_again` makes something more of what it returns."""
+        again = self.run_again
+        if again is None:
+            return self
+
+        def run_again(cluster: Any) -> Any:
+            try:
+                return finish(again(cluster))
+            except ClusterLost as lost:
+                raise lost.returning(finish) from None
+
+        return ClusterLost(str(self), run_again)
 
 
 class CertificateError(InputError):

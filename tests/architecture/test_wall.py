@@ -22,7 +22,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "engine": frozenset({"numpy"}),
     "solvers": frozenset({"numpy"}),
     "mechanisms": frozenset({"numba", "numpy", "scipy", "threadpoolctl"}),
-    "rows": frozenset({"narwhals", "numba", "numpy", "pyarrow", "threadpoolctl"}),
+    "rows": frozenset({"distributed", "narwhals", "numba", "numpy", "pyarrow", "threadpoolctl"}),
     "noise": frozenset({"numba", "numpy"}),
     "certificate": frozenset({"numpy"}),
     "contract": frozenset({"numpy"}),

@@ -21,7 +21,7 @@ from tacit.contract.plan import Plan
 from tacit.contract.query import Answer, Gate, Query
 from tacit.design.design import Design
 from tacit.engine.gate import PlannedGate
-from tacit.engine.table import completed
+from tacit.engine.interruptible_run import completed
 from tacit.errors import SettingError
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.sources.opening import open_source

@@ -41,6 +41,7 @@ def fit(
     ] = None,
     file: options.FileOptions,
     random_state: Annotated[int | None, flag("N", "Reproducible noise: NOT private.")] = None,
+    where: options.ClusterOptions,
     charge: options.ChargeOptions,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -52,7 +53,7 @@ def fit(
     """
     screen = replace(screen, quiet=quiet)
     require_writable([output, certificate], [data, schema, sign, charge.ledger], force=force)
-    whole, declared = budget.budget(), file.of(schema)
+    whole, declared, cluster = budget.budget(), file.of(schema), where.asked()
     if sign is not None:
         read_bytes(sign)
     from tacit.estimators.glm import glm
@@ -66,6 +67,7 @@ def fit(
             **asdict(model),
             invalid_rows=invalid_rows,
             random_state=random_state,
+            cluster=cluster,
             progress=progress,
             on_plan=lambda plan: _before_spending(plan, screen, sign, data if random_state is None else None),
         )
@@ -140,6 +142,7 @@ def fit_document(fitted: Fit, warned: list[str]) -> dict[str, Any]:
 
 def _before_spending(plan: Plan, screen: Screen, key: Path | None, data: Path | None) -> None:
     """Show the plan, warn of earlier fits, rehearse the signature; `data` is None with a seed."""
+    screen.bar.rows = plan.records
     show_plan(plan, screen)
     if data is not None and plan.private:
         from tacit.ledger.current_ledger import active_ledger

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
 
+from tacit.contract.cluster import Cluster
 from tacit.errors import BudgetError, FileError, SettingError
 from tacit.privacy.budget import Budget
 
@@ -144,6 +145,28 @@ class FileOptions:
         from tacit.design.reading import codes_given
 
         return declared if self.missing is None else codes_given("--missing", self.missing)
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where a fit runs: in this process, in several on this machine, or on a Dask cluster."""
+
+    cluster: Annotated[str | None, flag("ADDRESS", "Dask scheduler whose workers read the files; see docs.")] = None
+    workers: Annotated[int | None, flag("N", "So many worker processes on this machine.")] = None
+    tls_ca_file: Annotated[Path | None, flag("FILE", "Certificate of whoever signed those of the cluster.")] = None
+    tls_cert: Annotated[Path | None, flag("FILE", "Certificate of this side.")] = None
+    tls_key: Annotated[Path | None, flag("FILE", "Its key.")] = None
+
+    def asked(self) -> Cluster | None:
+        """The cluster that was asked for; None for this process."""
+        files = [None if path is None else str(path) for path in (self.tls_ca_file, self.tls_cert, self.tls_key)]
+        if self.cluster is None and self.workers is None:
+            if any(files):
+                raise SettingError("certificates are for a cluster: add --cluster ADDRESS")
+            return None
+        if self.cluster is not None and self.workers is not None:
+            raise SettingError("give either --cluster or --workers")
+        return Cluster(self.cluster, self.workers, *files)
 
 
 @dataclass(frozen=True)

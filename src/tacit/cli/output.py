@@ -40,6 +40,8 @@ class Bar:
 
     wanted: bool = True
     drawn: Any = None
+    rows: int = 0
+    """Records that a round reads, as the plan has them: a public number."""
 
     def __call__(self, done: int, total: int, label: str) -> None:
         """Show that `done` of `total` public steps have been made."""
@@ -53,13 +55,18 @@ class Bar:
                 progress.TextColumn("  {task.description:<18}", markup=False),
                 progress.BarColumn(),
                 progress.TextColumn("{task.percentage:>3.0f} %", markup=False),
+                progress.TextColumn("{task.completed:.0f}/{task.total:.0f} {task.fields[speed]}", markup=False),
                 progress.TimeElapsedColumn(),
+                progress.TextColumn("left", markup=False),
+                progress.TimeRemainingColumn(),
                 console=Console(file=sys.stderr),
                 transient=True,
             )
-            self.drawn.add_task(label, total=total)
+            self.drawn.add_task(label, total=total, speed="")
             self.drawn.start()
-        self.drawn.update(self.drawn.task_ids[0], completed=done, total=total, description=label)
+        task = self.drawn.tasks[0]
+        speed = f"{self.rows * done / task.elapsed:,.0f} rows/s" if self.rows and done and task.elapsed else ""
+        self.drawn.update(task.id, completed=done, total=total, description=label, speed=speed)
 
     def clear(self) -> None:
         """Take the bar away; the next report draws a new one."""

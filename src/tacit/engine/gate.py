@@ -9,7 +9,7 @@ from typing import NoReturn
 from tacit.contract.plan import Plan
 from tacit.contract.query import KIND_OF, Answer, Progress, Query
 from tacit.contract.sensitivity import LARGEST_TOTAL, Price
-from tacit.errors import PlanViolation
+from tacit.errors import ClusterError, PlanViolation
 from tacit.mechanisms.grouped_responder import GroupedResponder
 from tacit.mechanisms.query_responder import Responder
 
@@ -57,7 +57,13 @@ class PlannedGate:
         if getattr(query, "size", 1) != step.size:
             raise PlanViolation("The plan reserved another number of counts at this point.")
         self._asked += 1
-        return self._responder.answer(query, step.price), step.label, self._asked
+        try:
+            answer = self._responder.answer(query, step.price)
+        except ClusterError:
+            # No answer left: the step is still to be answered, once, should the run go on.
+            self._asked -= 1
+            raise
+        return answer, step.label, self._asked
 
 
 class OpenGate:

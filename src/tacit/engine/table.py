@@ -6,29 +6,30 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tacit.contract.cluster import Cluster
 from tacit.contract.plan import Plan
 from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.reading import Reading
+from tacit.engine.cluster_use import public_probe, require_supported
 from tacit.engine.gate import OpenGate, PlannedGate
-from tacit.engine.ledger_use import Refusals, charge, require_declared, require_no_key, require_price
-from tacit.errors import PrivacyWarning, SettingError
+from tacit.engine.interruptible_run import InterruptibleRun, completed
+from tacit.engine.ledger_use import Charged, Refusals, charge, require_declared, require_no_key, require_price
+from tacit.errors import ClusterLost, PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
-from tacit.mechanisms.query_responder import Responder, subsample_draw
+from tacit.mechanisms.query_responder import Responder, exchange_key, subsample_draw
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
 from tacit.solvers.choice import plan_warnings
-from tacit.solvers.counting import count_records
-from tacit.solvers.fit_statistics import ask_statistics
-from tacit.solvers.locating import locate
 
 
 @dataclass
@@ -45,7 +46,8 @@ class Table:
 
     `response` are labels, or the name of a column; None where the design names it. `attached` are weights, exposures
     and units by the caller's name for them. Fewer than `fewest` records, or units where records are `grouped` by them,
-    are refused; it is 0 where n is private. `reading` is what is declared of how the table is written.
+    are refused; it is 0 where n is private. `reading` is what is declared of how the table is written. On a `cluster`
+    workers read and keep the records of files.
     """
 
     def __init__(
@@ -58,8 +60,10 @@ class Table:
         fewest: int = 2,
         grouped: bool = False,
         reading: Reading | None = None,
+        cluster: Any = None,
     ) -> None:
         self._data, self._fewest, self._progress = data, fewest, progress
+        self._cluster = Cluster.of(cluster)
         self._fewest_records = 0 if grouped else fewest
         self._source = open_source(
             data, response, attached=attached, fewest=fewest, counted=not grouped, reading=reading
@@ -135,6 +139,8 @@ class Table:
         """
         plan = plan_for(known := self.known_records(design))
         require_price(plan, private=plan.private and seed is None)
+        if self._cluster is not None:
+            require_supported(plan, self._source)
         with refusals.logged():
             whole, invalid = not plan.private if exact is None else exact, refusals.invalid_rows
             self.admit(design, invalid_rows=invalid, exact=whole, seed=seed, subsampled=not plan.draws_batches)
@@ -150,11 +156,27 @@ class Table:
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
+        settled, dtype = Refusals.settle(invalid_rows).invalid_rows, np.float64 if exact else np.float32
+        if self._cluster is not None:
+            from tacit.rows.cluster.admission import admit_on_cluster
+
+            self._store = admit_on_cluster(
+                self._source,
+                design,
+                self._cluster,
+                public_probe(),
+                exchange_key(seed),
+                invalid_rows=settled,
+                dtype=dtype,
+                progress=self._progress,
+                fewest=self._fewest,
+            )
+            return
         self._store = admit(
             self._source,
             design,
-            invalid_rows=Refusals.settle(invalid_rows).invalid_rows,
-            dtype=np.float64 if exact else np.float32,
+            invalid_rows=settled,
+            dtype=dtype,
             progress=self._progress,
             fewest=self._fewest,
             draw=subsample_draw(seed) if subsampled and not exact else None,
@@ -179,11 +201,11 @@ class Table:
         self.warn_of_refits(private=plan.private and seed is None, charged=charged is not None)
         # A table is run once: a second run is refused before it is charged.
         self._store = None
-        with self._opened(store, plan, seed) as (gate, found_plan):
-            found = found_plan.solver.run(gate, found_plan)
-            statistics = ask_statistics(gate, found_plan, found)
-        theta, rest = found.theta, (found.sandwich, found.moments, found.decrements, found.iterates)
-        release = Release(found_plan, theta, seed is not None, *rest, statistics=statistics)
+        run = InterruptibleRun(store, plan, seed, self._progress)
+        try:
+            release = run.release()
+        except ClusterLost as lost:
+            raise lost.returning(partial(_settled, charged)) from None
         if charged is not None:
             charged.settle(release)
         return release
@@ -266,13 +288,7 @@ class Table:
         self.close()
 
 
-def completed(plan: Plan, gate: Gate, prepare: Callable[[Design], object]) -> Plan:
-    """Ask for bounds and for the number of records where that is planned, and return the plan with what was found.
-
-    `prepare` rescales the records by the bounds that were found.
-    """
-    if plan.locating is not None:
-        # The bounds are an answer of the gate; the rest of the plan goes by them.
-        plan = replace(plan, design=locate(gate, plan))
-        prepare(plan.design)
-    return count_records(gate, plan) if plan.counting else plan
+def _settled(charged: Charged | None, release: Release) -> Release:
+    if charged is not None:
+        charged.settle(release)
+    return release

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.cluster import Cluster
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.release import Release
@@ -19,6 +20,7 @@ from tacit.design.response import Continuous, Count, Positive
 from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals, require_price
 from tacit.engine.table import Table
+from tacit.errors import ClusterLost
 from tacit.estimators.fit import Fit
 from tacit.estimators.loss_choice import LossShape, loss_of
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact
@@ -68,6 +70,7 @@ def glm(
     inference: bool | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
+    cluster: Any = None,
     progress: Progress | None = None,
     on_plan: Callable[[Plan], None] | None = None,
 ) -> Fit:
@@ -107,6 +110,9 @@ def glm(
         "auto" (with intervals one step from a pilot), "newton", "majorised-newton", "whitened-gradient", "gradient",
         "output-perturbation", "objective-perturbation", "objective-perturbation-kst", "aggregate"; for "binomial" also
         "double-noise-newton", for "gaussian" also "moments" and "adassp". Only the first has intervals.
+    cluster
+        Where files are read and summed: the address of a Dask scheduler (``"tcp://127.0.0.1:8786"``), a number of
+        worker processes on this machine, or a `Cluster`. A seeded fit has the bits of one without.
     progress
         Called with (done, total, label) after each public step.
     on_plan
@@ -126,7 +132,12 @@ def glm(
     if warm_start is not None:
         settings = settings.starting_at(prepared_start(_started(formula, warm_start, settings, design, loss), design))
         facts.append(start_fact(warm_start))
-    return Fit.of(_fit(formula, data, settings, design, loss, facts, progress, on_plan), family)
+    opening = {"progress": progress, "cluster": Cluster.of(cluster)}
+    try:
+        release = _fit(formula, data, settings, design, loss, facts, opening, on_plan)
+    except ClusterLost as lost:
+        raise lost.returning(lambda release: Fit.of(release, family)) from None
+    return Fit.of(release, family)
 
 
 def _started(formula: str, start: Any, settings: Settings, design: Design, loss: Loss) -> NDArray[np.float64]:
@@ -143,7 +154,7 @@ def _started(formula: str, start: Any, settings: Settings, design: Design, loss:
     )
     plain = replace(design, attached=replace(design.attached, weighting=None, unit=None))
     with pinned(None):
-        return _fit(formula, start.X, exact, plain, loss, [], None, None).coefficients()
+        return _fit(formula, start.X, exact, plain, loss, [], {}, None).coefficients()
 
 
 def _fit(
@@ -153,7 +164,7 @@ def _fit(
     design: Design,
     loss: Loss,
     facts: Sequence[PublicFact],
-    progress: Progress | None,
+    opening: Mapping[str, Any],
     on_plan: Callable[[Plan], None] | None,
 ) -> Release:
     # A frame of its own, as in `Model.fit`: warnings of the table point to the caller of `glm`.
@@ -168,7 +179,7 @@ def _fit(
                 require_price(tried, private=tried.private and settings.seed is None)
         with refusals.logged():
             units = design.attached.unit is not None
-            opened = Table(data, progress=progress, fewest=settings.fewest, grouped=units, reading=design.reading)
+            opened = Table(data, fewest=settings.fewest, grouped=units, reading=design.reading, **opening)
         with opened as table:
             common = settings.facts(table, refusals.invalid_rows, units=units)
             return table.fit(

@@ -13,7 +13,7 @@ from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.kernels import enforceable
 from tacit.noise.entropy import Entropy
 from tacit.noise.record_sampling import Batch, PoissonBatch, repeated_batch, subset_batch
-from tacit.rows.storage.batch_store import BatchStore
+from tacit.rows.storage.batch_store import batch_of
 from tacit.rows.storage.store import Store
 
 
@@ -31,7 +31,7 @@ def answer_batch_gradient(query: BatchGradientSum, price: BatchPrice, store: Sto
         raise SettingError("Batches are for private fits: without noise all records are read.")
     batch = drawn(price.batches, store.length, entropy)
     unit = enforceable(price.bound, query.theta.size) / query.clip * float(price.batches.rate)
-    total = integer_gradient_sum(query, price.bound, BatchStore(store, batch.members))
+    total = integer_gradient_sum(query, price.bound, batch_of(store, batch.members))
     return noised_sum(total, unit, price, entropy)
 
 

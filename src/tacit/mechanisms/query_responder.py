@@ -145,7 +145,7 @@ class Responder:
     def prepare_with(self, design: Design) -> None:
         """Rescale raw records by the bounds found; in float64 where no noise is added."""
         exact = self._entropy is None
-        self._store = rescale(self._store, design, np.float64 if exact else np.float32)
+        self._store = self._store.applied(rescale, design, np.float64 if exact else np.float32)
 
     def __enter__(self) -> Responder:
         return self
@@ -153,6 +153,12 @@ class Responder:
     def __exit__(self, *error: object) -> None:
         self._store.close()
         self._results.clear()
+
+
+def exchange_key(seed: int | None) -> bytes:
+    """Draw the key of the hash by which workers exchange persons' records. Secret; no answer depends on it."""
+    entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed + 2 * SEEDED_STREAM)
+    return entropy.words(4).tobytes()
 
 
 def subsample_draw(seed: int | None) -> Draw:

@@ -20,7 +20,7 @@ from tacit.contract.release import Release
 from tacit.design.design import INTERCEPT, Design
 from tacit.design.response import Continuous
 from tacit.display import Displayed, Shown
-from tacit.engine.table import completed
+from tacit.engine.interruptible_run import completed
 from tacit.errors import SettingError
 from tacit.inference.reliability import not_offered
 from tacit.inference.results import Results

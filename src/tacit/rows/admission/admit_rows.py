@@ -61,21 +61,14 @@ def admit(
     - Where reading fails, the scratch file is closed.
     """
     one_of("invalid_rows", invalid_rows, ("error", "zero"))
-    opened = design if design.open_places else None
-    # Raw records need float64, whatever is asked for.
-    stored = require_dtype(dtype if opened is None else np.float64)
     sparse = stays_sparse(source, design)
     preparer = Preparer.of(design, sparse=sparse)
     encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
     sources.require_columns(sources.names_read(source), (*encoder.numbers, *encoder.labels))
     if encoder.strict and fewest > 0 and source.resident:
         _require_weight(source, encoder)
-    outcome, unit = encoder.outcome, design.attached.unit
-    weighted, shifted = outcome.weighting is not None, outcome.offset is not None
-    length, width = source.length or 0, design.width
-    rows = default_block_rows(width, stored, outcome.count)
-    most = None if unit is None else unit.max_rows
-    layout = Layout(length, width, stored, rows, weighted, shifted, opened, most)
+    unit = design.attached.unit
+    layout = layout_of(encoder, source.length or 0, dtype)
     resident = source.resident and unit is None and not sparse
     if resident:
         sources.require_records(layout.length, fewest)
@@ -102,6 +95,18 @@ def _require_weight(source: Source, encoder: RecordEncoder) -> None:
     batches = source.batches(BLOCK_ROWS, numeric=(weighting.column,), labels=())
     if not any(bool((batch.numeric((weighting.column,)) > 0).any()) for batch in batches):
         raise InvalidRecordsError("Some records are invalid: the weights must not all be zero.")
+
+
+def layout_of(encoder: RecordEncoder, length: int, dtype: DTypeLike) -> Layout:
+    """Shape of the store that a design's records are prepared into."""
+    design, outcome = encoder.design, encoder.outcome
+    opened, unit = design if design.open_places else None, design.attached.unit
+    # Raw records need float64, whatever is asked for.
+    stored = require_dtype(dtype if opened is None else np.float64)
+    weighted, shifted = outcome.weighting is not None, outcome.offset is not None
+    rows = default_block_rows(design.width, stored, outcome.count)
+    most = None if unit is None else unit.max_rows
+    return Layout(length, design.width, stored, rows, weighted, shifted, opened, most)
 
 
 def stays_sparse(source: Source, design: Design) -> bool:

@@ -6,10 +6,10 @@ a hash of their content, never on their place in the file. All are held in memor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -31,8 +31,6 @@ from tacit.rows.storage.tiles import LANES, Flags, Floats, Integers, readonly
 Form = int | Decimal | str | None
 """A label's normal form, whole numbers as integers."""
 NOBODY = -1
-_Prepared = tuple[Flags, Floats, NDArray[np.uint64], NDArray[Any]]
-"""Of the records of a batch: validity, order, hashes of their content, and tiles."""
 
 
 def admit_persons(
@@ -46,8 +44,36 @@ def admit_persons(
     file, or on how the file is cut into batches. At most `unit.max_rows` records of a person are stored. A record that
     names no person is left out. A person whose records are all invalid remains a person, with one row of zeros.
     """
+    known: dict[Form, int] = {}
+    parts: list[PersonRecords] = [no_records(layout)]
+    for forms, *prepared in prepared_records(source, encoder, preparer, layout, unit):
+        parts.append(PersonRecords(person_numbers(known, forms), *prepared))
+    require_persons(len(known), fewest)
+    return bounded_store(parts, len(known), layout, unit)
 
-    def prepare(_: int, batch: Batch) -> tuple[list[Form], _Prepared]:
+
+class PersonRecords(NamedTuple):
+    """Prepared records of one batch: the number of each one's person, validity, order, hashes of content, and tiles."""
+
+    person: Integers
+    valid: Flags
+    order: Floats
+    hashes: NDArray[np.uint64]
+    tiles: NDArray[Any]
+
+
+def no_records(layout: Layout) -> PersonRecords:
+    """Arrays of no records, which give the types where there are none."""
+    tiles = np.empty((0, layout.columns, LANES), dtype=layout.dtype)
+    return PersonRecords(np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0), np.empty((0, 2), np.uint64), tiles)
+
+
+def prepared_records(
+    source: Source, encoder: RecordEncoder, preparer: Preparer, layout: Layout, unit: Unit
+) -> Iterator[tuple[list[Form], Flags, Floats, NDArray[np.uint64], NDArray[Any]]]:
+    """Of one batch after the other, whose the records are, and what `PersonRecords` has of them."""
+
+    def prepare(_: int, batch: Batch) -> tuple[list[Form], Flags, Floats, NDArray[np.uint64], NDArray[Any]]:
         forms = label_forms(batch.labels(unit.column))
         named = np.fromiter((form is not None for form in forms), np.bool_, len(forms))
         order = np.zeros(batch.length)
@@ -55,17 +81,13 @@ def admit_persons(
             order = np.array(batch.numeric((unit.order,))[:, 0])
         encoded = encoder.encode(batch, named & np.isfinite(order))
         tiles = preparer.tiles(encoded, layout)
-        return forms, (encoded[2], order, record_hashes(tiles, batch.length), tiles)
+        return forms, encoded[2], order, record_hashes(tiles, batch.length), tiles
 
-    known: dict[Form, int] = {}
-    # Arrays of no records, which give the types where there are none.
-    no_tiles = np.empty((0, layout.columns, LANES), dtype=layout.dtype)
-    none = np.empty(0, np.bool_), np.empty(0), np.empty((0, 2), np.uint64), no_tiles
-    parts: list[tuple[Integers, *_Prepared]] = [(np.empty(0, np.int64), *none)]
-    for forms, prepared in encoder.read(source, layout.block_rows, prepare):
-        parts.append((person_numbers(known, forms), *prepared))
-    persons = len(known)
-    require_persons(persons, fewest)
+    yield from encoder.read(source, layout.block_rows, prepare)
+
+
+def bounded_store(parts: list[PersonRecords], persons: int, layout: Layout, unit: Unit) -> PersonStore:
+    """Store of at most `unit.max_rows` records of each of the persons 0, …, persons - 1; the parts are used up."""
     person, valid, order, hashes = (np.concatenate(arrays) for arrays in [*zip(*parts, strict=True)][:4])
     somebody = person != NOBODY
     slot = np.full(len(person), NOBODY)
@@ -75,7 +97,7 @@ def admit_persons(
     first, lane, starts, counts = place_groups(stored)
     # Empty slots of raw records are NaN, as invalid records are.
     empty = 0.0 if layout.opened is None else np.nan
-    tiles = np.full((int(starts[-1]), *no_tiles.shape[1:]), empty, dtype=layout.dtype)
+    tiles = np.full((int(starts[-1]), layout.columns, LANES), empty, dtype=layout.dtype)
     start = 0
     while parts and persons:
         whose, *_, records = parts.pop(0)

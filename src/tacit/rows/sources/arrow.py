@@ -32,6 +32,17 @@ TEXTS = "string", "large_string", "string_view"
 BYTES = "binary", "large_binary", "binary_view", "fixed_size_binary"
 
 
+def group_lengths(path: Path) -> list[int]:
+    """Number of records of every row group of a Parquet file."""
+    lengths: list[int] | None = None
+    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet.ParquetFile(path) as file:
+        metadata = file.metadata
+        lengths = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    if lengths is None:
+        raise unreadable(path)
+    return lengths
+
+
 def read_footer(path: Path) -> tuple[pa.Schema, int]:
     """Schema and length of a Parquet file."""
     schema, length = None, 0
@@ -52,6 +63,8 @@ class ParquetSource(Source):
 
     state: FileState
     types: Mapping[str, pa.DataType] = field(repr=False)
+    groups: tuple[int, int] | None = None
+    """The row groups first, …, stop - 1 that are read; None for all."""
 
     @classmethod
     def open(cls, path: Path, response: str | None, fewest: int = 2) -> ParquetSource:
@@ -73,8 +86,9 @@ class ParquetSource(Source):
         """Batches of the columns asked for; the file must have its length and not change."""
 
         def read() -> Iterator[pa.RecordBatch]:
+            groups = None if self.groups is None else range(*self.groups)
             with parquet.ParquetFile(self.state.path, pre_buffer=False) as file:
-                yield from file.iter_batches(batch_size=rows, columns=[*numeric, *labels])
+                yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=[*numeric, *labels])
 
         self.state.require_unchanged()
         require_types(self.types, numeric, labels)

@@ -58,6 +58,12 @@ class BatchStore(Store):
         raise SettingError("A batch is read, not mapped.")
 
 
+def batch_of(store: Store, members: Members) -> Store:
+    """The batch of a store; a store elsewhere has batches of its own."""
+    own = getattr(store, "batch", None)
+    return BatchStore(store, members) if own is None else own(members)
+
+
 def dense_records_at(block: NDArray[Any], places: Integers) -> NDArray[Any]:
     """Tiles of the records at these places of a block, in their order."""
     tiles = np.empty((tile_count(len(places)), block.shape[1], LANES), dtype=block.dtype)

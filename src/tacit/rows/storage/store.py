@@ -180,6 +180,10 @@ class Store(ABC):
         self.close()
         return image
 
+    def applied(self, function: Callable[..., Store], *public: Any) -> Store:
+        """The store that a function, which can be pickled, makes of this one and public numbers."""
+        return function(self, *public)
+
     def _mapping(self, matrix: ArrayLike) -> Rewrite:
         M = public_matrix(matrix, self.width)
         return lambda tiles, out: map_tiles(tiles, M, out)

@@ -1,0 +1,75 @@
+"""Seeded fits in random settings, on one machine and on a cluster: the same bits, or what differs."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import distributed
+import numpy as np
+
+import tacit
+from benchmarks.cluster.tables import Setting
+from tacit.errors import InputError
+from tacit.rows.cluster import worker
+
+SETTINGS = 200
+
+
+def equal_settings(count: int = SETTINGS, seed: int = 19) -> dict[str, Any]:
+    """Fit in so many settings that can be planned; count those with equal coefficients and certificates."""
+    rng = np.random.default_rng(seed)
+    equal, refused, unequal = Counter[str](), 0, list[str]()
+    done = 0
+    with contextlib.ExitStack() as stack, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clusters = {size: stack.enter_context(_cluster(size)) for size in range(1, 5)}
+        while done < count:
+            setting = Setting.drawn(rng)
+            with tempfile.TemporaryDirectory() as folder:
+                files = setting.write(Path(folder) / "parts")
+                try:
+                    local = tacit.glm(data=files, **setting.given())
+                except InputError:
+                    # Not every solver goes with every family and relation.
+                    continue
+                try:
+                    with _little_memory(setting.scratch):
+                        address = clusters[setting.workers].scheduler_address
+                        spread = tacit.glm(data=files, cluster=address, **setting.given())
+                except tacit.errors.SettingError:
+                    refused += 1
+                    continue
+            done += 1
+            own, other = (np.asarray(fit.release.coefficients()).tobytes() for fit in (local, spread))
+            if own == other and local.certificate.digest == spread.certificate.digest:
+                equal[setting.solver] += 1
+            else:
+                unequal.append(str(setting))
+            print(f"\r  setting {done} of {count}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return {"equal": equal.total(), "by solver": dict(equal), "refused by name": refused, "unequal": unequal}
+
+
+def _cluster(workers: int) -> Any:
+    return distributed.LocalCluster(
+        n_workers=workers, processes=False, threads_per_worker=1, memory_limit=0,
+        dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _little_memory(scratch: bool) -> Any:
+    """Have workers put all tiles into scratch files."""
+    whole = worker.admit
+    if scratch:
+        worker.admit = lambda *given, **named: whole(*given, **{**named, "memory_limit": 0})
+    try:
+        yield
+    finally:
+        worker.admit = whole

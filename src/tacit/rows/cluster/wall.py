@@ -1,0 +1,54 @@
+"""The wall on a cluster: workers and whoever reaches the scheduler are inside it, so nobody else may reach them.
+
+Nothing here is private.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from tacit.contract.cluster import Cluster
+from tacit.errors import ClusterError
+
+TLS = "Start scheduler and workers with --tls-ca-file, --tls-cert and --tls-key, and use a tls:// address."
+
+
+def security_of(cluster: Cluster) -> Any:
+    """Certificates of this side; where none are given, those of Dask's configuration."""
+    import distributed
+
+    if cluster.workers is not None or not (cluster.address or "").startswith("tls://"):
+        return None
+    if cluster.ca_file is None:
+        return distributed.Security(require_encryption=True)
+    return distributed.Security(
+        require_encryption=True,
+        tls_ca_file=cluster.ca_file,
+        tls_client_cert=cluster.cert_file,
+        tls_client_key=cluster.key_file,
+    )
+
+
+def is_inside(address: str) -> bool:
+    """Whether what goes to an address can be read by nobody else: this process, this machine, or TLS on both sides."""
+    scheme, _, rest = address.partition("://")
+    if scheme in {"inproc", "tls"}:
+        return True
+    host = rest.rsplit(":", 1)[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return scheme == "tcp" and ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def require_trusted(info: Any) -> None:
+    """Refuse a cluster of which some member talks in the clear beyond this machine."""
+    addresses = [info["address"], *info["workers"]]
+    if not all(map(is_inside, addresses)):
+        raise ClusterError(
+            f"This cluster talks in the clear beyond this machine, and exact sums of records would go there. {TLS} "
+            "Nothing was spent."
+        )
