@@ -39,6 +39,7 @@ THIRD_PARTY: dict[str, frozenset[str]] = {
     "display": frozenset(),
     "files": frozenset(),
     "text_table": frozenset(),
+    "deferred": frozenset(),
     "validate": frozenset(),
     "errors": frozenset(),
     "__init__": frozenset(),

@@ -29,18 +29,13 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
 from tacit.solvers.last_step import LABELS, Pilot, take_step
 from tacit.solvers.nuisance import top_rate
-from tacit.solvers.requirements import Requirement, require
+from tacit.solvers.requirements import Requirement, has_intervals, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
 from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.staged_gradient import Staged
 from tacit.solvers.standardised_start import StandardisedStart, linear_map, standardise, standardised_columns
 from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
-
-
-def has_intervals(loss: Loss) -> bool:
-    """Whether private fits of a loss can have intervals."""
-    return loss.code in {*LABELS, Code.SQUARED, Code.HUBER, Code.POISSON}
 
 
 def pairs_fit(facts: PublicFacts, _: SolverOptions) -> bool:
