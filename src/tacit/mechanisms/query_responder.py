@@ -33,6 +33,7 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.GradientSum: _answer("gradient.answer_gradient"),
     queries.BatchGradientSum: _answer("batch_gradient.answer_batch_gradient"),
     queries.SecondMoments: _answer("moments.answer_second_moments"),
+    queries.ColumnMoments: _answer("column_moments.answer_column_moments"),
     queries.CurvatureAndScore: _answer("moments.answer_curvature_and_score"),
     queries.ColumnCounts: _answer("counts.answer_counts"),
     queries.ResidualSize: _answer("counts.answer_counts"),
