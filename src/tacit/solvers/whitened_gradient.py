@@ -47,8 +47,7 @@ class Whitening:
     """Second moments: how many queries, the ridge in noise norms, the bound on later rows.
 
     With `steepest` the ridge is at least what limits a whitened curvature to it. `late_ridge`
-    replaces `ridge` from the third query on. Later queries read one record in `one_in`. Of a wide table, columns are
-    standardised by `columns` sums before.
+    replaces `ridge` from the third query on. Later queries read one record in `one_in`.
     """
 
     queries: int
@@ -57,7 +56,6 @@ class Whitening:
     steepest: float | None = None
     late_ridge: float | None = None
     one_in: int = 1
-    columns: int = 0
 
     def ridge_of(self, number: int, noise: float) -> float:
         """Ridge in noise norms; `noise` is the noise norm over the largest eigenvalue.
@@ -71,6 +69,23 @@ class Whitening:
         if self.steepest is None or noise == 0.0:
             return least
         return max(least, (1 / self.steepest - max(0.0, 1.0 - noise)) / noise)
+
+
+@dataclass(frozen=True)
+class StandardisedWhitening(Whitening):
+    """The same of a wide table, whose columns are standardised by so many sums before."""
+
+    columns: int = 0
+
+
+def sums_before(whitening: Whitening) -> int:
+    """Return how many sums of columns come before second moments."""
+    return whitening.columns if isinstance(whitening, StandardisedWhitening) else 0
+
+
+def after_sums(whitening: Whitening, columns: int) -> Whitening:
+    """Return the same whitening after so many sums of columns."""
+    return StandardisedWhitening(**vars(whitening), columns=columns) if columns else whitening
 
 
 @dataclass(frozen=True)
@@ -124,8 +139,8 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
     With a matrix of `standards` the first time is in standardised coordinates.
     """
     width = plan.design.width
-    if whitening.columns:
-        standards = standardised(gate, plan, whitening.columns)
+    if columns := sums_before(whitening):
+        standards = standardised(gate, plan, columns)
     found = Coordinates(standards, float(width))
     if not whitening.queries:
         return replace(found, directions=(np.eye(width), np.ones(width)))
@@ -181,6 +196,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     columns = column_queries(facts, passes - (options.iterations or 1))
     if columns:
         queries, share = (0, spent / columns) if is_faint(facts, signal) else (1, spent * (1 - columns * COLUMNS.share))
+        ridge = max(ridge, COLUMNS.ridge)
     row_factor = LABELS.row_factor.at(signal)
     one_in = facts.one_in_of_moments(math.sqrt(allowed * share), row_factor)
     recipe = recipe_of(facts, signal)
@@ -214,7 +230,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         steps.insert(0, priced(facts, QueryKind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE))
     limited = facts.loss.code is Code.LOGISTIC and not options.step_size
     solver = WhitenedGradient(
-        Whitening(queries, ridge, row_factor, one_in=one_in, columns=columns),
+        after_sums(Whitening(queries, ridge, row_factor, one_in=one_in), columns),
         descent,
         label_start=starts,
         uneven=starts and uneven,

@@ -18,6 +18,9 @@ class Columns:
     queries: int = rule(2, "of sums: the first of the bounds' coordinates, the second of nearly standardised ones")
     share: Fraction = rule(Fraction(1, 8), "of the budget of second moments, for each of them")
     clip: float = rule(2.4, "norm of (z, z²) over √d in the second: independent normal columns have 2")
+    ridge: float = rule(
+        0.9, "least ridge of labels, in noise norms: with 0.3, slopes along 5 common factors had twice the excess loss"
+    )
     floor: float = rule(0.5, "least variance of a column, in noise deviations")
     least: float = rule(1e-8, "least variance in the coordinates of the query before")
     alone: float = rule(1024.0, "columns from which a faint table is standardised alone: eigenvectors take too long")
