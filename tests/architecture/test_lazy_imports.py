@@ -16,8 +16,8 @@ HELP = "import runpy, sys; sys.argv = ['tacit', '--help']; runpy.run_module('tac
 REPORT = "import atexit, sys; atexit.register(lambda: print('LOADED', *sorted(sys.modules)))\n"
 
 
-def loaded_by(statement: str, folder: Path) -> frozenset[str]:
-    """Top-level modules in memory at the end of a fresh process that ran the statement."""
+def loaded_by(statement: str, folder: Path, *, whole: bool = False) -> frozenset[str]:
+    """Top-level modules, or all, in memory at the end of a fresh process that ran the statement."""
     done = subprocess.run(
         [sys.executable, "-c", REPORT + statement],
         env={**os.environ, "PYTHONPATH": str(folder)},
@@ -27,11 +27,50 @@ def loaded_by(statement: str, folder: Path) -> frozenset[str]:
     )
     last = done.stdout.splitlines()[-1].split()
     assert last[0] == "LOADED"
-    return frozenset(name for name in last[1:] if "." not in name)
+    return frozenset(name for name in last[1:] if whole or "." not in name)
 
 
 def test_import_loads_nothing_heavy() -> None:
     assert loaded_by("import tacit", SOURCE) & HEAVY == frozenset()
+
+
+TABLE = """
+import tempfile, pathlib, numpy, tacit
+folder = pathlib.Path(tempfile.mkdtemp())
+folder.joinpath("t.csv").write_text("x,w,y\\n" + "0.5,a,1\\n0.25,b,0\\n" * 500)
+schema = tacit.Schema.parse(
+    "[columns.x]\\ntype='numeric'\\nlower=0\\nupper=1\\n[columns.w]\\ntype='factor'\\nlevels=['a','b']\\n"
+    "[columns.y]\\ntype='binary'\\n"
+)
+tacit.glm("y ~ x + C(w)", folder / "t.csv", schema, epsilon=1.0).summary()
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "absent"),
+    [
+        ("from tacit import glm", {"sklearn", "pandas", "pyarrow", "formulaic", "matplotlib", "torch", "sqlite3"}),
+        ("from tacit import LogisticRegression", {"pyarrow.parquet", "formulaic", "matplotlib", "torch", "sqlite3"}),
+        (TABLE, {"sklearn", "pandas", "pyarrow.parquet", "formulaic", "matplotlib", "torch", "scipy.optimize"}),
+    ],
+    ids=["glm", "LogisticRegression", "a fit of a file"],
+)
+def test_what_is_not_used_is_not_loaded(statement: str, absent: set[str]) -> None:
+    assert loaded_by(statement, SOURCE, whole=True) & absent == frozenset()
+
+
+OWN = """
+tacit.accounting.accountants tacit.accounting.pld.composition tacit.audit.registry tacit.estimators.study
+tacit.ledger.ledger tacit.mechanisms.block_depth tacit.mechanisms.objective_perturbation
+tacit.mechanisms.softmax_moments tacit.planning.study tacit.solvers.exponential tacit.solvers.frank_wolfe
+tacit.solvers.newton tacit.solvers.one_step tacit.solvers.stochastic tacit.solvers.zeroth_order
+"""
+
+
+def test_an_estimator_loads_only_what_every_fit_needs() -> None:
+    loaded = loaded_by("from tacit import LogisticRegression", SOURCE, whole=True)
+    assert "tacit.engine.table" in loaded
+    assert loaded & frozenset(OWN.split()) == frozenset()
 
 
 def test_every_public_name_exists() -> None:

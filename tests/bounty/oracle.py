@@ -19,7 +19,8 @@ from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import LaplacePrice, Price
 from tacit.privacy.relation import Relation
 
-FACTORS = {"gradient": 4, "second-moments": 2, "sandwich": 2, "counts": 1, "means": 4, "damped-direction": 1}
+FACTORS = {"gradient": 4, "second-moments": 2, "column-moments": 4, "sandwich": 2, "counts": 1, "means": 4}
+FACTORS["damped-direction"] = 1
 """Squared change of a sum under replace-one, in squares of the bound on a record; under the other relations 1."""
 STEP = 1e-3
 FARTHEST = 30.0

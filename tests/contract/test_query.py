@@ -16,6 +16,7 @@ from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
     ColumnCounts,
+    ColumnMoments,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
@@ -65,7 +66,7 @@ SELECTING = get_args(SelectionQuery)
 
 
 def test_every_query_has_a_kind() -> None:
-    others = {ColumnCounts, BoundedSums, GroupSums, GroupSum, *get_args(AnyBlockQuery), *SELECTING}
+    others = {ColumnCounts, ColumnMoments, BoundedSums, GroupSums, GroupSum, *get_args(AnyBlockQuery), *SELECTING}
     assert set(KIND_OF) == set(get_args(Query)) == {*VALID, *others}
     assert set(KIND_OF.values()) == set(QueryKind)
 

@@ -78,7 +78,7 @@ def table(slope: float, level: float, *, intercept: bool = True) -> tuple[Vector
 
 def repaired(rows: Vector, theta: Vector, y: Vector, *, noise: float = 0.0, signal: float = 1e4) -> Vector:
     chosen = plan(intercept=rows.shape[1] == 3)
-    coordinates = Coordinates(None, 3.0, rows.T @ rows / len(rows))
+    coordinates = Coordinates(None, 3.0, (rows.T @ rows / len(rows), None))
     gate = Exact(rows, y, noise)
     return recalibrate(gate, chosen, signal, coordinates, theta, (0.04, 0.04), 0.0)
 
@@ -118,7 +118,7 @@ def test_a_spread_that_the_noise_of_the_look_hides_does_not_turn_the_slope_over(
     rows, theta, _ = table(1.0, 0.0)
     skewed = np.where(rng.random(RECORDS) < 0.1, -0.9, 0.1)
     y = rows @ theta + 0.2 * rows[:, 0] * skewed
-    hidden = Coordinates(None, 3.0, np.zeros((3, 3)))
+    hidden = Coordinates(None, 3.0, (np.zeros((3, 3)), None))
     sizes = 1.4 * 0.8 * float(np.std(rows @ theta)), 0.04
     slopes = [
         recalibrate(Exact(rows, y), plan(), 10.0, hidden, theta, known, 0.0)[0] / theta[0]

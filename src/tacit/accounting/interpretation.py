@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from tacit.accounting import classical
-from tacit.accounting.accountants import required_delta
 from tacit.accounting.classical import TradeOff, power_at
 from tacit.accounting.composition import Composition
 from tacit.accounting.event_curves import total_curve
@@ -99,6 +98,9 @@ def group_epsilon(composition: Composition, size: int, *, delta: float) -> float
     >>> round(three, 3)
     4.377
     """
+    # Deferred: all accountants are loaded with it.
+    from tacit.accounting.accountants import required_delta
+
     size, target = whole("size", size), required_delta(delta)
     if composition.square is not None:
         return Composition(composition.square * size * size).epsilon(target)

@@ -23,6 +23,7 @@ from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
+    ColumnMoments,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
@@ -170,6 +171,8 @@ _MINIMUM = NoisyMinimum(1.0, 4.0, None, classification.hinge())
 QUERIES: Mapping[type, OneQuery] = {
     GradientSum: OneQuery(GradientSum(ZERO, BOUND / 2), (FIRST, 0.0), (FIRST, 1.0)),
     SecondMoments: OneQuery(SecondMoments(BOUND), (FIRST, 0.0), (SECOND, 0.0)),
+    # Fewer than all the columns' squares cancel: a long row's vector is its square, and rows of ±1e-3 are values.
+    ColumnMoments: OneQuery(ColumnMoments(np.full(WIDTH, 1e-3), ZERO, BOUND * 1e-3), (FIRST, 0.0), (-FIRST, 0.0)),
     CurvatureAndScore: OneQuery(
         CurvatureAndScore(ZERO, BOUND, None, classification.LOGISTIC), (FIRST, 0.0), (SECOND, 0.0)
     ),

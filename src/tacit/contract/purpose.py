@@ -17,6 +17,7 @@ class Purpose(StrEnum):
     RESPONSE_MEAN = "mean of the response"
     RESPONSE_LEVEL = "level of the response"
     STANDARDISING = "location and scale"
+    COLUMN_MOMENTS = "mean and spread of columns"
     SECOND_MOMENTS = "second moments"
     DESCENT = "gradient descent"
     RESIDUAL_SIZE = "size of residuals"

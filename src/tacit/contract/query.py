@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacit.contract import selection_query as selecting
 from tacit.contract.block_query import AnyBlockQuery, BlockDepth, BlockMean, BlockMedian, VoteChecks, VoteCounts
 from tacit.contract.checked_query import CheckedQuery
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
@@ -41,6 +42,7 @@ class QueryKind(StrEnum):
     GRADIENT = "gradient"
     BATCH_GRADIENT = "batch-gradient"
     SECOND_MOMENTS = "second-moments"
+    COLUMN_MOMENTS = "column-moments"
     COUNTS = "counts"
     SANDWICH = "sandwich"
     MEANS = "means"
@@ -315,9 +317,10 @@ class CurvatureTrace(CheckedQuery):
 
 BLOCK_KINDS = frozenset(kind for kind in QueryKind if kind.startswith(("block-", "vote-")))
 """Kinds of answers about blocks."""
-WITHOUT_COORDINATES = (ColumnCounts, BoundedSums, GroupSums, selecting.StatisticChoice)
+WITHOUT_COORDINATES = (ColumnCounts, ColumnMoments, BoundedSums, GroupSums, selecting.StatisticChoice)
 """Queries of the stored record as it is."""
-Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
+Moments = SecondMoments | ColumnMoments | CurvatureAndScore
+Sum = GradientSum | Moments | ColumnCounts | ResidualSize | GradientNorm | CurvatureTrace
 Found = PerturbedMinimum | NoisyMinimum | DampedDirection | selecting.SelectionQuery
 TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | DevianceSum | Found
 """Queries of a store of records."""
@@ -326,6 +329,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,
     SecondMoments: QueryKind.SECOND_MOMENTS,
+    ColumnMoments: QueryKind.COLUMN_MOMENTS,
     CurvatureAndScore: QueryKind.SANDWICH,
     ColumnCounts: QueryKind.COUNTS,
     ResidualSize: QueryKind.COUNTS,

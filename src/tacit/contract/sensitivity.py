@@ -1,13 +1,13 @@
 """Every sensitivity formula, once.
 
 A mechanism adds up integer vectors (or matrices) q_i, one a record, with a bound S that it enforces: ‖q_i‖₂ ≤ S for
-gradients, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a person has several
-records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries for counts, and
-|q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c, Σ w_c ≤ S, and
-k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by, whatever the
-relation. Blocks are as many integer vectors of norm at most S, and votes as many rows of S at one of the classes: what
-one unit changes is one block, in any way, whatever the relation. A noisy minimum is no sum either: S is what one record
-more or less can move its integers by. A sum over a batch has the factor of its way of sampling
+gradients and moments of columns, q_i = v v' with ‖v‖₂² ≤ S for second moments (a sum of such with Σ‖v‖₂² ≤ S where a
+person has several records), q_i = (v v', w w') with ‖v‖₂⁴ + ‖w‖₂⁴ ≤ S² for a sandwich, 0 ≤ q_i ≤ S in each of k entries
+for counts, and |q_i| ≤ S in each of k entries for means. For group means, a record has a count w_c ≥ 0 in each group c,
+Σ w_c ≤ S, and k - 1 entries of size at most w_c there. A direction is no sum: S is what its integers can move by,
+whatever the relation. Blocks are as many integer vectors of norm at most S, and votes as many rows of S at one of the
+classes: what one unit changes is one block, in any way, whatever the relation. A noisy minimum is no sum either: S is
+what one record more or less can move its integers by. A sum over a batch has the factor of its way of sampling
 (`Batches.squared_factor`). A posterior draw has the density exp(-F) with F λ-strongly convex, and S·√λ / 2^bits bounds
 the gradient of one record's part of F. What one record (or person) can change in the sum is then a theorem about
 integers (proofs/mechanisms):
@@ -17,6 +17,7 @@ integers (proofs/mechanisms):
     =============  =======================  =========================
     gradient       (2S)² = 4S²              S²
     second moment  2S²   (Frobenius)        S²   (Frobenius)
+    columns        (2S)² = 4S²              S²
     sandwich       2S²   (Frobenius)        S²   (Frobenius)
     k counts       k S²                     k S²
     k means        4k S²                    k S²
@@ -78,6 +79,7 @@ LARGEST_TOTAL = 2**61
 _REPLACE_ONE = {
     QueryKind.GRADIENT: 4,
     QueryKind.SECOND_MOMENTS: 2,
+    QueryKind.COLUMN_MOMENTS: 4,
     QueryKind.SANDWICH: 2,
     QueryKind.COUNTS: 1,
     QueryKind.MEANS: 4,
@@ -316,15 +318,22 @@ def _require_public_n(kind: QueryKind, relation: Relation) -> None:
 
 
 def price_for(
-    kind: QueryKind, mu_squared: Fraction, relation: Relation, *, records: int, width: int, size: int = 1
+    kind: QueryKind,
+    mu_squared: Fraction,
+    relation: Relation,
+    *,
+    records: int,
+    width: int,
+    size: int = 1,
+    largest_bound: int = FINEST_BOUND,
 ) -> Price:
-    """Finest price whose event costs at most `mu_squared`.
+    """Finest price, with a bound of at most `largest_bound`, whose event costs at most `mu_squared`.
 
     `width` is the number of coordinates that a record's integers have, `size` that of counts or means.
 
     Guarantee: `event_of(kind, price, relation, size).mu_squared <= mu_squared`, in exact rationals.
     """
-    finest = max(1, min(FINEST_BOUND, LARGEST_TOTAL // max(records, 1)))
+    finest = max(1, min(FINEST_BOUND, largest_bound, LARGEST_TOTAL // max(records, 1)))
     ratio = mu_squared / squared_sensitivity(kind, 1, relation, size)
     for bits in range(LARGEST_BITS, -1, -1):
         bound = math.isqrt(math.floor(ratio * 4**bits))
@@ -347,7 +356,7 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
     if kind in SIZED:
         return bound >= SMALLEST_MEAN_BOUND
     plain = {QueryKind.GRADIENT, QueryKind.BATCH_GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
-    plain |= {QueryKind.POSTERIOR, QueryKind.BLOCK_MEAN}
+    plain |= {QueryKind.POSTERIOR, QueryKind.BLOCK_MEAN, QueryKind.COLUMN_MOMENTS}
     norm = bound if kind in plain else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)
 

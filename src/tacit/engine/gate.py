@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from threading import Lock
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from tacit.contract.plan import Plan
 from tacit.contract.query import KIND_OF, Answer, Progress, Query
 from tacit.contract.sensitivity import LARGEST_TOTAL, Price
 from tacit.errors import ClusterError, PlanViolation
-from tacit.mechanisms.grouped_responder import GroupedResponder
 from tacit.mechanisms.query_responder import Responder
 
-AnyResponder = Responder | GroupedResponder
+if TYPE_CHECKING:
+    from tacit.mechanisms.grouped_responder import GroupedResponder
+
+AnyResponder: TypeAlias = "Responder | GroupedResponder"
 
 
 class PlannedGate:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.stored_release import release_from_json, release_to_json, request_digest
@@ -21,13 +21,15 @@ from tacit.contract.release import Release
 from tacit.documents.canonical_json import canonical, digest_of, plain
 from tacit.errors import AccountingError, DataError, FileError, LedgerError, SettingError, TacitError
 from tacit.ledger.current_ledger import active_ledger
-from tacit.ledger.entry import Reservation
-from tacit.ledger.ledger import Ledger
 from tacit.ledger.repeated_fits import file_names
 from tacit.losses.black_box import BlackBoxLoss
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
 from tacit.validate import one_of
+
+if TYPE_CHECKING:
+    from tacit.ledger.entry import Reservation
+    from tacit.ledger.ledger import Ledger
 
 LARGEST_ANSWER = 2**23
 """Characters of a release beyond which a ledger does not store it."""

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,17 +32,18 @@ from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
-from tacit.estimators.study import study_of
 from tacit.estimators.surroundings import surroundings
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
 from tacit.losses.loss import Code, Loss
-from tacit.planning.assumptions import Assumptions
-from tacit.planning.study import Study
 from tacit.privacy.budget import Budget
 from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
+
+if TYPE_CHECKING:
+    from tacit.planning.assumptions import Assumptions
+    from tacit.planning.study import Study
 
 
 class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
@@ -65,6 +66,8 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
 
     def study(self, n: int, d: int, assumptions: Assumptions | None = None) -> Study:
         """Forecast a fit on n records and d features, and what a target would need; no data, nothing is spent."""
+        from tacit.estimators.study import study_of
+
         settings = self._settings("row" if self.max_rows_per_unit is None else UNIT)
         return study_of(settings, lambda own, records: self._plan_at(own, records, numbered(d)), n, assumptions)
 

@@ -9,7 +9,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from sklearn import metrics
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.plan import Plan, PublicFact
@@ -69,6 +68,8 @@ class Scores(Mapping[str, float], Displayed):
 
 def public_scores(response: Response, labels: Any, predicted: Any, *, chances: bool) -> Scores:
     """Exact scores of predictions: numbers, and for classes their `chances`, or margins."""
+    from sklearn import metrics
+
     if not isinstance(response, Binary | Classes):
         found = {"r2": metrics.r2_score, "mean_squared_error": metrics.mean_squared_error}
         found |= {"mean_absolute_error": metrics.mean_absolute_error}

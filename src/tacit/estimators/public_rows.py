@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples
 
 from tacit.contract.plan import PublicFact
 from tacit.contract.release import Release
@@ -77,8 +76,12 @@ def public(X: Any, y: Any = None) -> PublicRows | PublicModel:
         return PublicModel(X)
     if not hasattr(X, "__len__") and not hasattr(X, "shape") and not isinstance(X, os.PathLike):
         raise SettingError(f"Rows, a table or a fitted model can be marked as public; got {type(X).__name__}.")
-    if y is not None and _num_samples(X) != _num_samples(y):
-        raise DataError(f"Public rows need one response each: {_num_samples(X)} rows, {_num_samples(y)} responses.")
+    if y is not None:
+        from sklearn.utils.validation import _num_samples
+
+        rows, responses = _num_samples(X), _num_samples(y)
+        if rows != responses:
+            raise DataError(f"Public rows need one response each: {rows} rows, {responses} responses.")
     return PublicRows(X, y)
 
 

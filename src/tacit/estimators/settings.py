@@ -26,7 +26,7 @@ from tacit.losses.loss import Loss
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.choice import INTERVALS_BY_DEFAULT, make_plan, require_solver
-from tacit.solvers.one_step import has_intervals
+from tacit.solvers.requirements import has_intervals
 from tacit.solvers.solver import PublicFacts, SolverOptions
 from tacit.validate import is_number, one_of, whole, within
 

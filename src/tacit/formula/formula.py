@@ -20,6 +20,7 @@ from tacit.errors import BoundsError, FormulaError, InputError, SettingError
 from tacit.formula.atom import Atom, Key, column_atom, computed_atoms
 from tacit.formula.limits import require_moderate_formula, require_moderate_width
 from tacit.formula.offset import offset_term, summed_offset
+from tacit.formula.plain_sum import plain_sum
 from tacit.formula.spelling import in_python, refused
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 from tacit.validate import positive
@@ -105,13 +106,15 @@ def design_from_formula(
 
 
 def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
-    # Deferred: formulaic loads pandas, which a fit from a matrix has no use for.
-    from formulaic.errors import FormulaicError
-    from formulaic.parser import DefaultFormulaParser
-
     if not isinstance(formula, str):
         raise FormulaError(f"A formula is text such as 'y ~ a + b'; got {type(formula).__name__}.")
     require_moderate_formula(formula, len(schema.predictors))
+    if (plain := plain_sum(formula, schema.predictors)) is not None:
+        return plain
+    # Deferred: formulaic loads pandas, which a fit of a plain sum has no use for.
+    from formulaic.errors import FormulaicError
+    from formulaic.parser import DefaultFormulaParser
+
     diagnostics = Diagnostics(formula)
     context = {"__formulaic_variables_available__": list(schema.predictors)}
     parser = DefaultFormulaParser(feature_flags={"twosided"})

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import integrate, special
+from scipy import special
 
 from tacit.errors import SettingError
 from tacit.losses.loss import Code, Loss
@@ -110,6 +110,8 @@ def efficiency(threshold: float, *, smooth: bool = False) -> float:
 
 def _normal_mean(function: Callable[[float], float]) -> float:
     """E f(Z) of an even function."""
+    from scipy import integrate
+
     half, _ = integrate.quad(lambda r: function(r) * math.exp(-r * r / 2), 0.0, 40.0)
     return 2 * float(half) / math.sqrt(2 * math.pi)
 

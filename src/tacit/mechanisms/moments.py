@@ -28,6 +28,12 @@ from tacit.rows.storage.person_store import PersonBlock
 from tacit.rows.storage.store import BlockSum, Layout, Store
 from tacit.rows.storage.tiles import LANES, Floats, Integers
 
+SHORT_ROWS = 4096
+"""Bound over the width up to which float32 products are tried: a mean square of 2^12 an entry."""
+SHORT_RECORDS = 1024
+"""Records in such a product: diagonal entries are then about 2^22 where the columns have like sizes."""
+EXACT_IN_FLOAT32 = 2.0**24
+
 
 def integer_second_moments(query: SecondMoments, bound: int, store: Store) -> Integers:
     """Sum of v v' over the records' integer vectors v, each of squared norm at most `bound`.
@@ -55,11 +61,16 @@ def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_moments(part, theta, weights, how, total[0])
 
-    return _summed_products(query.matrix, layout.width, 1, quantise, add_persons)
+    return _summed_products(query.matrix, layout.width, bound, 1, quantise, add_persons)
 
 
 def _summed_products(
-    matrix: Floats | None, width: int, count: int, quantise: Callable[..., None], add_persons: Callable[..., None]
+    matrix: Floats | None,
+    width: int,
+    bound: int,
+    count: int,
+    quantise: Callable[..., None],
+    add_persons: Callable[..., None],
 ) -> BlockSum:
     """Sums of v v' over the integer vectors that `quantise` writes into `count` arrays (column, record)."""
     matrix = None if matrix is None else tiles.public_matrix(matrix, width)
@@ -75,9 +86,40 @@ def _summed_products(
                 integers = np.empty((count, width, records))
             quantise(part, integers)
             for k in range(count):
-                total[k] += (integers[k] @ integers[k].T).astype(np.int64)
+                add_product(integers[k], bound <= SHORT_ROWS * width, total[k])
 
     return BlockSum((count, width, width), add)
+
+
+@functools.cache
+def _float32_is_exact() -> bool:
+    """Whether float32 products of this machine's library have all their bits, seen on public integers."""
+    # Entries of up to 12 bits, of both signs and parities, with diagonal sums just below 2^24.
+    rows, columns = np.ogrid[:96, :SHORT_RECORDS]
+    whole = (rows * 7919 + columns * 104729 + rows * columns * 31) % 255 - 127
+    whole[0], whole[1], whole[1, 500] = 127, 1, 4095
+    product = whole.astype(np.float32) @ whole.astype(np.float32).T
+    exact = whole @ whole.T
+    return bool(exact.diagonal().max() < EXACT_IN_FLOAT32 and np.array_equal(product.astype(np.int64), exact))
+
+
+def add_product(integers: Floats, short: bool, total: Integers) -> None:
+    """Add the exact V V' of integers V (column, record): of `short` rows by float32 products where these are exact.
+
+    If the largest computed diagonal entry of a float32 product is below 2^24, every partial sum of every entry was an
+    integer below 2^24, whatever the order of summation; else the product is made in float64. The branch changes the
+    time, never the integers.
+    """
+    if not short or not _float32_is_exact():
+        total += (integers @ integers.T).astype(np.int64)
+        return
+    for first in range(0, integers.shape[1], SHORT_RECORDS):
+        part = np.ascontiguousarray(integers[:, first : first + SHORT_RECORDS], dtype=np.float32)
+        product = part @ part.T
+        # Written so that a diagonal that is not a number is refused.
+        if not np.diagonal(product).max() < EXACT_IN_FLOAT32:
+            product = integers[:, first : first + SHORT_RECORDS] @ integers[:, first : first + SHORT_RECORDS].T
+        np.add(total, product, out=total, casting="unsafe", dtype=np.int64)
 
 
 def _mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any]:
@@ -217,7 +259,7 @@ def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) 
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_pairs(part, theta, how, total)
 
-    return _summed_products(query.matrix, layout.width, 2, quantise, add_persons)
+    return _summed_products(query.matrix, layout.width, bound, 2, quantise, add_persons)
 
 
 def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None) -> Answer:

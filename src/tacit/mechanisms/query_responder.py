@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,62 +19,46 @@ from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import AnyPrice, require_kind
 from tacit.contract.statistic_query import BoundedSums, GroupSums
+from tacit.deferred import deferred
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms import (
-    batch_gradient,
-    block_depth,
-    block_mean,
-    block_median,
-    counts,
-    deviance,
-    gradient,
-    loss_difference,
-    means,
-    moments,
-    newton_direction,
-    objective_perturbation,
-    output_perturbation,
-    posterior_draw,
-    score_histogram,
-    selection,
-    vertex_choice,
-    votes,
-)
 from tacit.mechanisms.block_results import Draws, SecretDraws, block_results
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
 from tacit.rows.storage.store import Store
 
+_answer = partial(deferred, "tacit.mechanisms")
+
 MECHANISMS: Mapping[type, Callable[..., Answer]] = {
-    queries.GradientSum: gradient.answer_gradient,
-    queries.BatchGradientSum: batch_gradient.answer_batch_gradient,
-    queries.SecondMoments: moments.answer_second_moments,
-    queries.CurvatureAndScore: moments.answer_curvature_and_score,
-    queries.ColumnCounts: counts.answer_counts,
-    queries.ResidualSize: counts.answer_counts,
-    queries.GradientNorm: counts.answer_counts,
-    DevianceSum: deviance.answer_deviance,
-    BoundedSums: means.answer_means,
-    GroupSums: means.answer_means,
-    ScoreHistogram: score_histogram.answer_score_histogram,
-    queries.PerturbedMinimum: objective_perturbation.answer_perturbed_minimum,
-    queries.NoisyMinimum: output_perturbation.answer_noisy_minimum,
-    queries.DampedDirection: newton_direction.answer_damped_direction,
-    queries.CurvatureTrace: newton_direction.answer_curvature_trace,
-    selecting.CandidateChoice: selection.answer_selection,
-    selecting.StatisticChoice: selection.answer_selection,
-    selecting.VertexChoice: vertex_choice.answer_vertex,
-    selecting.PosteriorDraw: posterior_draw.answer_posterior,
-    selecting.LossDifference: loss_difference.answer_difference,
-    of_blocks.BlockMean: block_mean.answer_block_mean,
-    of_blocks.BlockMedian: block_median.answer_block_median,
-    of_blocks.BlockDepth: block_depth.answer_block_depth,
-    of_blocks.VoteChecks: votes.answer_votes,
-    of_blocks.VoteCounts: votes.answer_votes,
+    queries.GradientSum: _answer("gradient.answer_gradient"),
+    queries.BatchGradientSum: _answer("batch_gradient.answer_batch_gradient"),
+    queries.SecondMoments: _answer("moments.answer_second_moments"),
+    queries.ColumnMoments: _answer("column_moments.answer_column_moments"),
+    queries.CurvatureAndScore: _answer("moments.answer_curvature_and_score"),
+    queries.ColumnCounts: _answer("counts.answer_counts"),
+    queries.ResidualSize: _answer("counts.answer_counts"),
+    queries.GradientNorm: _answer("counts.answer_counts"),
+    DevianceSum: _answer("deviance.answer_deviance"),
+    BoundedSums: _answer("means.answer_means"),
+    GroupSums: _answer("means.answer_means"),
+    ScoreHistogram: _answer("score_histogram.answer_score_histogram"),
+    queries.PerturbedMinimum: _answer("objective_perturbation.answer_perturbed_minimum"),
+    queries.NoisyMinimum: _answer("output_perturbation.answer_noisy_minimum"),
+    queries.DampedDirection: _answer("newton_direction.answer_damped_direction"),
+    queries.CurvatureTrace: _answer("newton_direction.answer_curvature_trace"),
+    selecting.CandidateChoice: _answer("selection.answer_selection"),
+    selecting.StatisticChoice: _answer("selection.answer_selection"),
+    selecting.VertexChoice: _answer("vertex_choice.answer_vertex"),
+    selecting.PosteriorDraw: _answer("posterior_draw.answer_posterior"),
+    selecting.LossDifference: _answer("loss_difference.answer_difference"),
+    of_blocks.BlockMean: _answer("block_mean.answer_block_mean"),
+    of_blocks.BlockMedian: _answer("block_median.answer_block_median"),
+    of_blocks.BlockDepth: _answer("block_depth.answer_block_depth"),
+    of_blocks.VoteChecks: _answer("votes.answer_votes"),
+    of_blocks.VoteCounts: _answer("votes.answer_votes"),
 }
-"""Which mechanism answers which query; each has a page in proofs/mechanisms."""
+"""Which mechanism, "module.function" here, answers which query; each has a page in proofs/mechanisms."""
 SEEDED_STREAM = 1 << 128
 """Added to a seed: the subsample comes from a stream that no noise is made of."""
 

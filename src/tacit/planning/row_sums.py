@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import (
     ColumnCounts,
+    ColumnMoments,
     CurvatureAndScore,
     GradientNorm,
     GradientSum,
@@ -28,7 +29,7 @@ from tacit.losses.loss import Code, Loss
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 _PLAIN: Matrix = np.empty((0, 0))
-Sum = ColumnCounts | ResidualSize | GradientNorm | GradientSum | SecondMoments | CurvatureAndScore
+Sum = ColumnCounts | ColumnMoments | ResidualSize | GradientNorm | GradientSum | SecondMoments | CurvatureAndScore
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class RowSums:
                 return np.array([np.sum(self.weight * self._norms(query))])
             case GradientSum():
                 return self._gradient(query)
-            case SecondMoments():
-                return self._moments(query)
+            case SecondMoments() | ColumnMoments():
+                return self._moments(query) if isinstance(query, SecondMoments) else self._column_moments(query)
         return self._pair(query)
 
     def derivatives(self, loss: Loss, theta: Vector, z: Matrix) -> tuple[Vector, Vector]:
@@ -128,6 +129,12 @@ class RowSums:
             else:
                 weight = weight * shrunk * (slope / query.loss.lipschitz) ** 2
         return np.asarray((z.T * weight) @ z)
+
+    def _column_moments(self, query: ColumnMoments) -> Matrix:
+        z = self.rows * query.scale + self.rows[:, -1:] * query.shift
+        both = np.column_stack([z, z**2])
+        weight = self.weight * np.minimum(1.0, query.clip / lengths_of(both))
+        return np.asarray((both.T * weight).sum(axis=1).reshape(2, -1))
 
     def _pair(self, query: CurvatureAndScore) -> Matrix:
         (z, norm), loss = self.mapped(query.matrix), query.loss

@@ -19,6 +19,7 @@ from tacit.contract.query import (
     KIND_OF,
     Answer,
     BatchGradientSum,
+    ColumnMoments,
     CurvatureAndScore,
     GradientSum,
     NoisyMinimum,
@@ -72,7 +73,7 @@ class SimulatedGate:
         match query:
             case BatchGradientSum():
                 return self._batch(query, price, unit)
-            case GradientSum():
+            case GradientSum() | ColumnMoments():
                 return self._noised(self.sums.total(query), unit * query.clip, price)
             case SecondMoments():
                 return self._symmetric(self.sums.total(query), unit * query.row_bound**2)

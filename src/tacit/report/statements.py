@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.accounting.objective_perturbation import objective_mu
 from tacit.certificate.certificate import Certificate
@@ -16,10 +16,12 @@ from tacit.certificate.search_certificate import SearchCertificate
 from tacit.contract.plan import LEVEL_ONLY, ONE_RECORD, VALID, Plan, cautions
 from tacit.contract.sensitivity import events_of
 from tacit.documents.canonical_json import plain, quoted
-from tacit.ledger.joint_certificate import JointCertificate
 from tacit.privacy.budget import Guarantee
 from tacit.privacy.event import BoundedRange, Gaussian, PerturbedObjective, Pure
 from tacit.text_table import Table, rounded
+
+if TYPE_CHECKING:
+    from tacit.ledger.joint_certificate import JointCertificate
 
 _ONE_RECORD = {
     "replace-one": "had the record of any one {unit} been a different one",

@@ -15,44 +15,27 @@ from types import MappingProxyType
 from tacit.accounting.composition import compose, mu_squared_of
 from tacit.contract.plan import LEVEL_ONLY, Penalty, Plan
 from tacit.contract.purpose import Purpose
+from tacit.deferred import deferred
 from tacit.design.response import Absent, Continuous, Count, Positive
 from tacit.errors import InputError, PassesError, SettingError
 from tacit.losses import regression
 from tacit.losses.loss import TWO_LABELS, Code
-from tacit.solvers import (
-    adassp,
-    aggregate,
-    batch_schedule,
-    covariance,
-    double_noise,
-    exponential,
-    frank_wolfe,
-    gradient,
-    intercept_only,
-    mean,
-    moments,
-    newton,
-    newton_polish,
-    objective_perturbation,
-    one_step,
-    output_perturbation,
-    staged_gradient,
-    stochastic,
-    whitened_gradient,
-    zeroth_order,
-)
 from tacit.solvers.counting import with_counting
-from tacit.solvers.exact import Exact
 from tacit.solvers.fit_statistics import require_deviance, with_statistics
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
 from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
 from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, STOCHASTIC, WARNINGS
-from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, require_moderate_scales
+from tacit.solvers.solver import PublicFacts, SolverOptions, require_moderate_scales
 from tacit.validate import one_of
 
 PlanSolver = Callable[[PublicFacts, SolverOptions, Fraction], Plan]
 """Prices a fit within the third argument: a μ² in `SOLVERS`, an ε in `PURE_SOLVERS`."""
+
+
+def _solver(place: str) -> Callable[..., Plan]:
+    """A function of a solver's file, "file.function"; the file is read when the solver is first used."""
+    return deferred("tacit.solvers", place)
 
 
 def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
@@ -68,7 +51,7 @@ def make_plan(facts: PublicFacts, options: SolverOptions) -> Plan:
     if options.asks_for_batches:
         if options.solver != "stochastic":
             raise SettingError('sampling, batch_size and sample_rate are for solver="stochastic".')
-        batch_schedule.asked_rate(facts, options)
+        _solver("batch_schedule.asked_rate")(facts, options)
     if options.inference and facts.penalty != Penalty():
         raise SettingError("Intervals are for fits without l2, prior_mean, radius and constraint.")
     if options.statistics:
@@ -99,7 +82,7 @@ def _noiseless(facts: PublicFacts, options: SolverOptions) -> Plan:
     noiseless = NOISELESS[options.solver](facts, options) if walks else None
     if noiseless is not None:
         return replace(noiseless, counting=bool(facts.counts))
-    plan = open_plan(facts, options) if own else assembled(facts, Exact(options.inference), ())
+    plan = open_plan(facts, options) if own else _solver("exact.plan")(facts, options)
     return replace(plan, locating=exact_locating(facts.design), counting=bool(facts.counts))
 
 
@@ -130,7 +113,7 @@ def _pure(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan
     """Plan within an ε, where delta is 0."""
     absent = isinstance(facts.design.response, Absent)
     named = options.solver if isinstance(options.solver, str) else "one of your own"
-    solver = mean.pure_plan if absent else PURE_SOLVERS.get(named)
+    solver = _solver("mean.pure_plan") if absent else PURE_SOLVERS.get(named)
     if facts.loss == regression.SCATTER:
         solver, named = None, "covariance"
     if solver is None or facts.design.open_places:
@@ -157,7 +140,7 @@ def _chosen(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     """Plan what comes after the bounds are known."""
     if isinstance(facts.design.response, Absent):
         scatter = facts.loss == regression.SCATTER
-        return (counted(covariance.plan) if scatter else mean.plan)(facts, options, allowed)
+        return (counted(_solver("covariance.plan")) if scatter else _solver("mean.plan"))(facts, options, allowed)
     if not isinstance(options.solver, str):
         return counted(own_plan)(facts, options, allowed)
     return SOLVERS[options.solver](facts, options, allowed)
@@ -185,7 +168,7 @@ def _auto(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan
         return plan
     try:
         require_gradient(facts, replace(options, solver="stochastic"))
-        return stochastic.plan(facts, options, allowed)
+        return _solver("stochastic.plan")(facts, options, allowed)
     except PassesError as excluded:
         # Batches need fewer passes than what was refused before.
         refusal = excluded
@@ -207,15 +190,15 @@ def _is_cut_short(plan: Plan, facts: PublicFacts, options: SolverOptions, allowe
 def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Choose by intervals, by the response and by the signal."""
     if is_for_gradient(facts, options):
-        return gradient.plan(facts, options, allowed)
+        return _solver("gradient.plan")(facts, options, allowed)
     if options.inference and facts.interval_signal(allowed) >= WARNINGS.intervals:
-        return counted(one_step.plan)(facts, options, allowed)
+        return counted(_solver("one_step.plan"))(facts, options, allowed)
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.
         usual = replace(options, inference=False)
         return replace(_full_batch(facts, usual, allowed), intervals_declined=True)
     if options.max_passes == 1:
-        return gradient.plan(facts, options, allowed)
+        return _solver("gradient.plan")(facts, options, allowed)
     numeric = isinstance(facts.design.response, Continuous | Count | Positive)
     return counted(_numeric if numeric else _labels)(facts, options, allowed)
 
@@ -229,61 +212,61 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     if free and facts.loss.code in TWO_LABELS:
         signal = facts.signal(allowed)
         if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
-            return intercept_only.plan(facts, options, allowed)
+            return _solver("intercept_only.plan")(facts, options, allowed)
         if facts.is_large and signal >= NEWTON_POLISH.signal and facts.loss.code is Code.LOGISTIC:
-            return newton_polish.plan(facts, options, allowed)
-    return whitened_gradient.plan(facts, options, allowed)
+            return _solver("newton_polish.plan")(facts, options, allowed)
+    return _solver("whitened_gradient.plan")(facts, options, allowed)
 
 
 def _numeric(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """The level alone, moments where they are predicted to be better, or two stages."""
     least = max(INTERCEPT_ONLY.n_mu, INTERCEPT_ONLY.signal * facts.design.width)
     if facts.n_mu(allowed) < least and facts.design.intercept:
-        return intercept_only.plan(facts, options, allowed)
-    stages = staged_gradient.plan(facts, options, allowed)
+        return _solver("intercept_only.plan")(facts, options, allowed)
+    stages = _solver("staged_gradient.plan")(facts, options, allowed)
     if facts.loss.code is not Code.SQUARED or options.iterations or options.step_size:
         return stages
-    once, most = moments.plan(facts, options, allowed), options.max_passes
+    once, most = _solver("moments.plan")(facts, options, allowed), options.max_passes
     if most is not None and stages.queries > most >= once.queries:
         return once
-    errors = [moments.predicted_error(facts, planned) for planned in (once, stages)]
+    errors = [deferred("tacit.solvers", "moments.predicted_error")(facts, planned) for planned in (once, stages)]
     return once if errors[0] < errors[1] else stages
 
 
 def _whitened(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     require((NO_INTERVALS,), facts, options)
     if isinstance(facts.design.response, Continuous | Count | Positive):
-        return staged_gradient.plan(facts, options, allowed)
-    return whitened_gradient.plan(facts, options, allowed)
+        return _solver("staged_gradient.plan")(facts, options, allowed)
+    return _solver("whitened_gradient.plan")(facts, options, allowed)
 
 
 SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
     {
         "auto": _auto,
-        "gradient": gradient.plan,
+        "gradient": _solver("gradient.plan"),
         "whitened-gradient": counted(_whitened),
-        "moments": counted(moments.plan),
-        "adassp": counted(adassp.plan),
-        "newton": counted(newton.plan),
-        "majorised-newton": counted(newton.plan),
-        "objective-perturbation": counted(objective_perturbation.plan),
-        objective_perturbation.CLASSICAL: counted(objective_perturbation.classical_plan),
-        "double-noise-newton": double_noise.plan,
-        output_perturbation.NAME: output_perturbation.plan,
-        "stochastic": stochastic.plan,
-        frank_wolfe.NAME: frank_wolfe.plan,
-        exponential.NAME: exponential.plan,
-        zeroth_order.NAME: zeroth_order.plan,
-        aggregate.NAME: aggregate.plan,
+        "moments": counted(_solver("moments.plan")),
+        "adassp": counted(_solver("adassp.plan")),
+        "newton": counted(_solver("newton.plan")),
+        "majorised-newton": counted(_solver("newton.plan")),
+        "objective-perturbation": counted(_solver("objective_perturbation.plan")),
+        "objective-perturbation-kst": counted(_solver("objective_perturbation.classical_plan")),
+        "double-noise-newton": _solver("double_noise.plan"),
+        "output-perturbation": _solver("output_perturbation.plan"),
+        "stochastic": _solver("stochastic.plan"),
+        "frank-wolfe": _solver("frank_wolfe.plan"),
+        "exponential": _solver("exponential.plan"),
+        "zeroth-order": _solver("zeroth_order.plan"),
+        "aggregate": _solver("aggregate.plan"),
     }
 )
 """By the name that a user gives: what plans the fit within a μ²."""
 PURE_SOLVERS: Mapping[str, PlanSolver] = MappingProxyType(
     {
-        output_perturbation.NAME: output_perturbation.pure_plan,
-        objective_perturbation.NAME: objective_perturbation.pure_plan,
-        frank_wolfe.NAME: frank_wolfe.pure_plan,
-        exponential.NAME: exponential.pure_plan,
+        "output-perturbation": _solver("output_perturbation.pure_plan"),
+        "objective-perturbation": _solver("objective_perturbation.pure_plan"),
+        "frank-wolfe": _solver("frank_wolfe.pure_plan"),
+        "exponential": _solver("exponential.pure_plan"),
     }
 )
 """By the name that a user gives: what plans the fit where delta is 0, within an ε.
@@ -294,18 +277,18 @@ number of records, or counts by itself.
 """
 PENALISED: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan]] = MappingProxyType(
     {
-        output_perturbation.NAME: output_perturbation.exact_plan,
-        objective_perturbation.NAME: objective_perturbation.exact_plan,
-        objective_perturbation.CLASSICAL: objective_perturbation.exact_plan,
+        "output-perturbation": _solver("output_perturbation.exact_plan"),
+        "objective-perturbation": _solver("objective_perturbation.exact_plan"),
+        "objective-perturbation-kst": _solver("objective_perturbation.exact_plan"),
     }
 )
 """Solvers whose l2 is on every coordinate: what plans a fit without noise."""
 NOISELESS: Mapping[str, Callable[[PublicFacts, SolverOptions], Plan | None]] = MappingProxyType(
     {
-        frank_wolfe.NAME: frank_wolfe.exact_plan,
-        exponential.NAME: exponential.exact_plan,
-        zeroth_order.NAME: zeroth_order.exact_plan,
-        aggregate.NAME: aggregate.exact_plan,
+        "frank-wolfe": _solver("frank_wolfe.exact_plan"),
+        "exponential": _solver("exponential.exact_plan"),
+        "zeroth-order": _solver("zeroth_order.exact_plan"),
+        "aggregate": _solver("aggregate.exact_plan"),
     }
 )
 """Solvers with a way of their own at ε = ∞: what plans it. None, or intervals, mean the exact minimiser."""
@@ -331,7 +314,7 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
             f"{WARNINGS.smallest:g} a fit is mostly noise. Use a larger epsilon, more records or "
             "fewer columns."
         )
-    if output_perturbation.too_noisy(plan):
+    if plan.solver.name == "output-perturbation" and deferred("tacit.solvers", "output_perturbation.too_noisy")(plan):
         texts.append(
             "l2 is small for this budget: the noise is expected to cost as much as coefficients of 0 would. Use a "
             "larger l2, or leave it out: it is then chosen from public numbers."

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from tacit.constraints.proximal import Ball, Projection, RidgePenalty
 from tacit.contract.plan import Penalty, Plan
-from tacit.design.design import LARGEST_DENSE
 from tacit.design.response import Continuous, Count, Positive
 from tacit.losses.loss import Loss
 
@@ -22,16 +21,24 @@ Matrix = NDArray[np.float64]
 class Coordinates:
     """z = matrix' u of a prepared row u (None: z = u), so that prepared theta = matrix·theta.
 
-    `dimension` is the effective dimension: how many directions stand out of the noise. `moments`
-    are the mean second moments of prepared rows as last released, `directions` the eigenvectors of
+    `dimension` is the effective dimension: how many directions stand out of the noise. `released`
+    are the mean second moments as last released, with the matrix of their coordinates, `directions` the eigenvectors of
     the last query with the share of each eigenvalue that is not ridge, and `noise` its deviation.
     """
 
     matrix: Matrix | None
     dimension: float
-    moments: Matrix | None = None
+    released: tuple[Matrix, Matrix | None] | None = None
     directions: tuple[Matrix, Vector] | None = None
     noise: float = 0.0
+
+    @property
+    def moments(self) -> Matrix | None:
+        """Mean second moments of prepared rows as last released."""
+        if self.released is None or self.released[1] is None:
+            return None if self.released is None else self.released[0]
+        inverse = np.linalg.inv(self.released[1])
+        return np.asarray(inverse.T @ self.released[0] @ inverse)
 
     def prepared(self, theta: Vector) -> Vector:
         """Coefficients of the prepared row."""
@@ -51,17 +58,35 @@ def triangular(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return np.ascontiguousarray(upper.T), rotation
 
 
+def is_lower(matrix: Matrix) -> bool:
+    """Whether all entries above the diagonal are 0."""
+    return not np.triu(matrix, 1).any()
+
+
+def times_triangular(matrix: Matrix | None, lower: Matrix) -> Matrix:
+    """Product with a lower triangular matrix, in d² steps where the first matrix is its diagonal and last row."""
+    if matrix is None:
+        return lower
+    diagonal = np.diagonal(matrix)
+    if np.count_nonzero(matrix[:-1]) > np.count_nonzero(diagonal[:-1]):
+        return np.asarray(matrix @ lower)
+    product = lower * diagonal[:, None]
+    product[-1] = matrix[-1] @ lower
+    return product
+
+
 def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball | Projection, Vector]:
     """Return the plan's penalty and region in these coordinates, and the starting point.
 
     The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
     """
     design = plan.design
-    if design.width > LARGEST_DENSE and plan.penalty == Penalty() and coordinates.matrix is None:
-        # Nothing is penalised: a wide design needs no matrix of its width squared for that.
+    if plan.penalty == Penalty():
+        # Nothing is penalised: that needs no matrix of the width squared.
         empty = np.zeros((0, design.width))
-        free: Vector = np.zeros(design.width if design.outputs == 1 else (design.width, design.outputs))
-        return RidgePenalty(0.0, empty, np.zeros(0)), Ball(None, empty), free
+        several = () if design.outputs == 1 else (design.outputs,)
+        prior_of_none = np.zeros((0, *(1 for _ in several)))
+        return RidgePenalty(0.0, empty, prior_of_none), Ball(None, empty), np.zeros((design.width, *several))
     scale = design.response.scale if isinstance(design.response, Continuous) else 1.0
     to_user = design.to_user()
     to_slopes = to_user[int(design.intercept) :]

@@ -24,6 +24,7 @@ from tacit.solvers.covariance import exact_covariance
 from tacit.solvers.exact_intervals import deviation_of, exact_sandwich
 from tacit.solvers.mean import exact_mean
 from tacit.solvers.residual_scale import in_units
+from tacit.solvers.solver import PublicFacts, SolverOptions, assembled
 from tacit.solvers.spectrum import Spectrum
 
 NEWTON_STEPS, QUASI_NEWTON_STEPS, PROJECTED_STEPS = 100, 1000, 3000
@@ -60,6 +61,11 @@ class Exact:
             # What all classes have in common changes no probability.
             theta = theta - theta.mean(axis=1, keepdims=True)
         return Solution(theta, exact_sandwich(gate, plan, theta) if self.intervals else None)
+
+
+def plan(facts: PublicFacts, options: SolverOptions) -> Plan:
+    """Plan the minimum without noise, at ε = ∞."""
+    return assembled(facts, Exact(options.inference), ())
 
 
 def minimise(gate: Gate, plan: Plan) -> Vector:

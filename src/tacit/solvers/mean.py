@@ -63,7 +63,7 @@ class Mean:
 def exact_mean(gate: Gate, plan: Plan) -> Solution:
     """Return mean and second moments without noise (ε = ∞)."""
     moments = gate.ask(SecondMoments(plan.design.row_norm)).value / plan.count
-    return mean_in(gate, plan, Coordinates(None, 1.0, moments), plan.design.row_norm)
+    return mean_in(gate, plan, Coordinates(None, 1.0, (moments, None)), plan.design.row_norm)
 
 
 def mean_in(gate: Gate, plan: Plan, coordinates: Coordinates, clip: float) -> Solution:

@@ -30,6 +30,7 @@ from tacit.solvers.requirements import Requirement, loss_is, no_intervals, requi
 from tacit.solvers.rules import STAGED
 from tacit.solvers.shrinkage import unclipped_share
 from tacit.solvers.solver import PublicFacts, SolverOptions, require_passes
+from tacit.solvers.whitened_gradient import column_queries
 
 REQUIRES = (
     Requirement(loss_is(Code.SQUARED), 'solver="moments" is for LinearRegression and Ridge.'),
@@ -49,7 +50,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     length = 1.0 / unclipped_share(clip)
     stage = staged.Stage(Descent(1, length, 0.0, clip, options.output or "tail", 1.0), 1)
     moments = STAGED.moments_queries, STAGED.moments_share
-    return staged.priced_stages(facts, allowed, (stage,), (Fraction(1),), moments, "moments")
+    columns = column_queries(facts, facts.passes_allowed(options) - 1)
+    return staged.priced_stages(facts, allowed, (stage,), (Fraction(1),), moments, "moments", columns)
 
 
 def predicted_error(facts: PublicFacts, planned: Plan) -> float:

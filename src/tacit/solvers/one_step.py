@@ -29,18 +29,13 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
 from tacit.solvers.last_step import LABELS, Pilot, take_step
 from tacit.solvers.nuisance import top_rate
-from tacit.solvers.requirements import Requirement, require
+from tacit.solvers.requirements import Requirement, has_intervals, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
 from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.staged_gradient import Staged
 from tacit.solvers.standardised_start import StandardisedStart, linear_map, standardise, standardised_columns
-from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, whiten
-
-
-def has_intervals(loss: Loss) -> bool:
-    """Whether private fits of a loss can have intervals."""
-    return loss.code in {*LABELS, *LOG_LINKED, Code.SQUARED, Code.HUBER}
+from tacit.solvers.whitened_gradient import WhitenedGradient, Whitening, moment_steps, sums_before, whiten
 
 
 def pairs_fit(facts: PublicFacts, _: SolverOptions) -> bool:
@@ -222,7 +217,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         steps.append(priced(facts, QueryKind.COUNTS, cost(shares.level), 1, Purpose.LABEL_SHARE, count))
     moments = cost(shares.moments)
     queries = inner.solver.whitening.queries if short else 2  # type: ignore[attr-defined]
-    steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS))
+    sums = sums_before(inner.solver.whitening) if short else 0  # type: ignore[attr-defined]
+    steps += moment_steps(facts, moments, queries, sums)
     steps += [step for step in inner.steps if step.purpose not in before]
     for hundredths, times, purpose, kind in (
         (residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
@@ -280,7 +276,7 @@ def _pilot(facts: PublicFacts, options: SolverOptions, allowed: Fraction, others
 
 def _own_steps(planned: Plan) -> list[Step]:
     """What is asked for in the pilot itself."""
-    elsewhere = {Purpose.SECOND_MOMENTS, Purpose.LABEL_SHARE}
+    elsewhere = {Purpose.COLUMN_MOMENTS, Purpose.SECOND_MOMENTS, Purpose.LABEL_SHARE}
     return [step for step in planned.steps if step.purpose not in elsewhere]
 
 

@@ -23,7 +23,9 @@ from tacit.solvers.requirements import NO_INTERVALS, require
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled
 from tacit.validate import is_whole
 
-SUMS = frozenset({QueryKind.GRADIENT, QueryKind.SECOND_MOMENTS, QueryKind.COUNTS, QueryKind.SANDWICH})
+SUMS = frozenset(
+    {QueryKind.GRADIENT, QueryKind.SECOND_MOMENTS, QueryKind.COLUMN_MOMENTS, QueryKind.COUNTS, QueryKind.SANDWICH}
+)
 """Kinds whose price is a bound and noise; those of the others rest on further proofs."""
 _FIELDS = ("kind", "price", "times", "purpose", "size")
 WITHOUT_NOISE = Fraction(2**20)

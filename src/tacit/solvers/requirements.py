@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tacit.contract.plan import Penalty
 from tacit.errors import SettingError, TacitError
 from tacit.losses.black_box import BlackBoxLoss
-from tacit.losses.loss import Code
+from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code, Loss
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 
@@ -108,6 +108,11 @@ def require_gradient(facts: PublicFacts, options: SolverOptions) -> None:  # noq
     if solver == "stochastic" and options.noise_multiplier is None and options.start is None:
         return
     raise SettingError(f'solver="{solver}" takes no clip, noise_multiplier or warm_start: use solver="gradient".')
+
+
+def has_intervals(loss: Loss) -> bool:
+    """Whether private fits of a loss can have intervals."""
+    return loss.code in {*TWO_LABELS, *LOG_LINKED, Code.SOFTMAX, Code.SQUARED, Code.HUBER}
 
 
 def takes_no(solver: str, *names: str) -> list[Requirement]:

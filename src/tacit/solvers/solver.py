@@ -17,7 +17,7 @@ from tacit.contract.checked_query import PART
 from tacit.contract.plan import Forecast, Penalty, Plan, Solver, Step, signal
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
-from tacit.contract.sensitivity import price_for
+from tacit.contract.sensitivity import FINEST_BOUND, price_for
 from tacit.design.design import Column, Design
 from tacit.design.response import Absent, Continuous
 from tacit.errors import PassesError, SettingError
@@ -224,11 +224,19 @@ def require_passes(options: SolverOptions, others: int, each: int = 1) -> None:
 
 
 def priced(
-    facts: PublicFacts, kind: QueryKind, mu_squared: Fraction, times: int, purpose: Purpose, size: int = 1
+    facts: PublicFacts,
+    kind: QueryKind,
+    mu_squared: Fraction,
+    times: int,
+    purpose: Purpose,
+    size: int = 1,
+    largest_bound: int = FINEST_BOUND,
 ) -> Step:
-    """`times` answers that cost at most `mu_squared` together."""
+    """`times` answers that cost at most `mu_squared` together, of integer bounds of at most `largest_bound`."""
     # A unit's integers for second moments are those of all its rows; a curvature has those of all classes.
     rows = 1 if kind is QueryKind.GRADIENT else facts.design.unit_rows
+    # A unit has one vector of values and squares.
+    rows = 2 if kind is QueryKind.COLUMN_MOMENTS else rows
     rows *= facts.design.outputs**2 if kind is QueryKind.SANDWICH else 1
     price = price_for(
         kind,
@@ -237,6 +245,7 @@ def priced(
         records=facts.records,
         width=facts.coordinates if kind is QueryKind.GRADIENT else facts.design.width * rows,
         size=size,
+        largest_bound=largest_bound,
     )
     return Step(kind, price, times, purpose, size)
 

@@ -28,7 +28,8 @@ from tacit.solvers.response_location import LocatingResponse, ResponseLocation, 
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
 from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
-from tacit.solvers.whitened_gradient import Whitening, whiten
+from tacit.solvers.whitened_gradient import Whitening, after_sums, column_queries, moment_steps, whiten
+from tacit.solvers.wide_rules import COLUMNS
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     queries = max(1, min(queries, facts.passes_allowed(options) - 1 - sum(pace.steps)))
     shares = STAGED.stages, 1 - STAGED.stages
     stages = _stages(facts, options, pace, facts.signal(allowed))
-    return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient")
+    columns = column_queries(facts, facts.passes_allowed(options) - sum(pace.steps))
+    return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient", columns)
 
 
 def priced_stages(
@@ -129,9 +131,16 @@ def priced_stages(
     shares: tuple[Fraction, ...],
     moments: tuple[int, Fraction],
     name: str,
+    columns: int = 0,
 ) -> Plan:
-    """Price location, second moments and stages; `shares` are of the gradients' budget."""
+    """Price location, second moments and stages; `shares` are of the gradients' budget.
+
+    With `columns`, so many sums of columns come first, and second moments are asked for once.
+    """
     queries, share = moments
+    spent = queries * share
+    if columns:
+        queries, share = 1, spent * (1 - columns * COLUMNS.share)
     code, free = facts.loss.code, facts.penalty == Penalty()
     wanted = STAGED.location_share / facts.n_mu(allowed) ** 2
     location = Fraction(between(wanted, *STAGED.location_ends))
@@ -141,7 +150,7 @@ def priced_stages(
     # A declared scale is not measured, and what measuring would cost goes to the gradients.
     squared, quantile, other = STAGED.measuring
     measuring = Fraction({Code.SQUARED: squared, Code.PINBALL: quantile}.get(code, other) if measured else 0)
-    left = allowed * (1 - location - measuring - queries * share - last)
+    left = allowed * (1 - location - measuring - spent - last)
     if len(stages) > 1:
         first = stages[0].descent
         mu = math.sqrt(left * shares[0] / first.iterations)
@@ -150,8 +159,7 @@ def priced_stages(
     medians = RESPONSE.medians if facts.design.intercept else 0
     locating = LocatingResponse(medians, RESPONSE.radii, mean=code in LOG_LINKED)
     steps = locating.steps(facts, allowed * location)
-    spent = allowed * share * queries
-    steps.append(priced(facts, QueryKind.SECOND_MOMENTS, spent, queries, Purpose.SECOND_MOMENTS))
+    steps += moment_steps(facts, allowed * spent, queries, columns)
     for stage, part in zip(stages, shares, strict=True):
         steps += _stage_steps(facts, stage, allowed * measuring / max(measured, 1), left * part)
     if recalibrates:
@@ -162,7 +170,7 @@ def priced_stages(
     one = facts.n_mu(allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
         locating,
-        whitening_of_numbers(facts, allowed, queries, share),
+        after_sums(whitening_of_numbers(facts, allowed, queries, share), columns),
         stages,
         shrinkage=min(1.0, CORRECTIONS.full_shrinkage / signal) if recalibrates else 0.0,
         recalibration=one if recalibrates else None,

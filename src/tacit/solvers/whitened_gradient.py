@@ -13,12 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.plan import Forecast, Penalty, Plan, Solution
+from tacit.contract.plan import Forecast, Penalty, Plan, Solution, Step
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind, SecondMoments
+from tacit.contract.sensitivity import FINEST_BOUND
 from tacit.losses.links import unit
 from tacit.losses.loss import TWO_LABELS, Code
-from tacit.solvers.coordinates import Coordinates, Matrix, Vector, triangular
+from tacit.solvers.column_standards import standardised
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector, is_lower, times_triangular, triangular
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -33,6 +35,7 @@ from tacit.solvers.solver import (
 )
 from tacit.solvers.spectrum import Spectrum, noise_norm
 from tacit.solvers.step_correction import counted, lengthened, shortened
+from tacit.solvers.wide_rules import COLUMNS
 
 SMALLEST_RIDGE = 1e-7
 """Ridge as a share of the largest eigenvalue there could be: columns without spread grow by it."""
@@ -67,6 +70,23 @@ class Whitening:
         if self.steepest is None or noise == 0.0:
             return least
         return max(least, (1 / self.steepest - max(0.0, 1.0 - noise)) / noise)
+
+
+@dataclass(frozen=True)
+class StandardisedWhitening(Whitening):
+    """The same of a wide table, whose columns are standardised by so many sums before."""
+
+    columns: int = 0
+
+
+def sums_before(whitening: Whitening) -> int:
+    """Return how many sums of columns come before second moments."""
+    return whitening.columns if isinstance(whitening, StandardisedWhitening) else 0
+
+
+def after_sums(whitening: Whitening, columns: int) -> Whitening:
+    """Return the same whitening after so many sums of columns."""
+    return StandardisedWhitening(**vars(whitening), columns=columns) if columns else whitening
 
 
 @dataclass(frozen=True)
@@ -123,7 +143,11 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
     With a matrix of `standards` the first time is in standardised coordinates.
     """
     width = plan.design.width
+    if columns := sums_before(whitening):
+        standards = standardised(gate, plan, columns)
     found = Coordinates(standards, float(width))
+    if not whitening.queries:
+        return replace(found, directions=(np.eye(width), np.ones(width)))
     for number in range(whitening.queries):
         first = number == 0 and standards is None
         bound = plan.design.row_norm
@@ -131,10 +155,6 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
             bound = whitening.row_factor * math.sqrt(found.dimension)
         one_in = 1 if first else whitening.one_in
         answer = gate.ask(SecondMoments(bound, found.matrix, every=one_in))
-        moments = answer.value / plan.count
-        if found.matrix is not None:
-            inverse = np.linalg.inv(found.matrix)
-            moments = inverse.T @ moments @ inverse
         spectrum = Spectrum.of(answer.value)
         spread = spectrum.denoised(answer.noise_scale)
         norm = noise_norm(answer.noise_scale, width)
@@ -146,17 +166,27 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
             # The new map is at most √(count / ridge) times as long as the one before.
             length = float(np.linalg.norm(found.matrix))
             ridge = max(ridge, plan.count * (length / LONGEST_MAP) ** 2)
-        root = spectrum.with_values(np.sqrt(plan.count / (spread + ridge)))
-        matrix, turn = triangular(root if found.matrix is None else found.matrix @ root)
+        lower, directions = _triangular_map(spectrum, (spread + ridge) / plan.count, found.matrix)
         resolved = spread / (spread + ridge)
         found = Coordinates(
-            matrix,
+            lower,
             max(1.0, float(np.sum(resolved))),
-            moments,
-            (turn.T @ spectrum.vectors, resolved),
+            (answer.value / plan.count, found.matrix),
+            (directions, resolved),
             answer.noise_scale / plan.count,
         )
     return found
+
+
+def _triangular_map(spectrum: Spectrum, values: Vector, before: Matrix | None) -> tuple[Matrix, Matrix]:
+    """Lower triangular form of `before`·U (1 / √values) U', and the eigenvectors U in its coordinates."""
+    if len(values) >= COLUMNS.wide and (before is None or is_lower(before)):
+        # Cholesky's factor takes a tenth of the time of a root and its triangular form.
+        lower, directions = spectrum.inverse_root(values)
+        return times_triangular(before, lower), directions
+    root = spectrum.with_values(np.sqrt(1.0 / values))
+    lower, turn = triangular(root if before is None else before @ root)
+    return lower, turn.T @ spectrum.vectors
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
@@ -166,10 +196,15 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     passes = facts.passes_allowed(options)
     require_passes(options, 1 + facts.counts)
     queries = max(1, min(queries, passes - (options.iterations or 1)))
+    spent = queries * share
+    columns = column_queries(facts, passes - (options.iterations or 1))
+    if columns:
+        queries, share = (0, spent / columns) if is_faint(facts, signal) else (1, spent * (1 - columns * COLUMNS.share))
+        ridge = max(ridge, COLUMNS.ridge)
     row_factor = LABELS.row_factor.at(signal)
     one_in = facts.one_in_of_moments(math.sqrt(allowed * share), row_factor)
     recipe = recipe_of(facts, signal)
-    iterations = options.iterations or max(1, min(recipe.iterations, passes - queries))
+    iterations = options.iterations or max(1, min(recipe.iterations, passes - queries - columns))
     first = min(max(LABELS.burn_in, iterations // 2), iterations - 1)
     descent = replace(
         recipe,
@@ -190,17 +225,16 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         # To a standard error of 1/25: a wrong intercept costs more than wrong slopes, which are short.
         wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
         label_share = LABELS.uneven_share if uneven else Fraction(between(wanted, *LABELS.start_share))
-    remaining = allowed * (1 - queries * share - label_share)
-    moments = allowed * share * queries
+    remaining = allowed * (1 - spent - label_share)
     steps = [
-        priced(facts, QueryKind.SECOND_MOMENTS, moments, queries, Purpose.SECOND_MOMENTS),
+        *moment_steps(facts, allowed * spent, queries, columns),
         priced(facts, QueryKind.GRADIENT, remaining, iterations, Purpose.DESCENT),
     ]
     if starts:
         steps.insert(0, priced(facts, QueryKind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE))
     limited = facts.loss.code in TWO_LABELS and not options.step_size
     solver = WhitenedGradient(
-        Whitening(queries, ridge, row_factor, one_in=one_in),
+        after_sums(Whitening(queries, ridge, row_factor, one_in=one_in), columns),
         descent,
         label_start=starts,
         uneven=starts and uneven,
@@ -208,6 +242,42 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         follows_count=bool(facts.counts) and options.step_size is None,
     )
     return assembled(facts, solver, steps, forecast(facts, descent, math.sqrt(remaining)))
+
+
+def column_queries(facts: PublicFacts, passes: int) -> int:
+    """Number of sums of columns before one query of second moments; none where the table is narrow or passes few."""
+    return COLUMNS.queries if facts.design.width >= COLUMNS.wide and passes > COLUMNS.queries else 0
+
+
+def is_faint(facts: PublicFacts, signal: float) -> bool:
+    """Whether a wide table is standardised alone, and never whitened."""
+    return facts.design.width >= COLUMNS.alone and signal < COLUMNS.faint
+
+
+def moment_steps(facts: PublicFacts, allowed: Fraction, queries: int, columns: int) -> list[Step]:
+    """Price sums of columns, if there are any, and second moments, if there are any."""
+    first = Fraction(0)
+    if columns:
+        first = allowed * (COLUMNS.share * columns if queries else 1)
+    steps = []
+    if columns:
+        steps.append(priced(facts, QueryKind.COLUMN_MOMENTS, first, columns, Purpose.COLUMN_MOMENTS))
+    if queries:
+        steps.append(standardised_moments(facts, allowed - first, queries, columns))
+    return steps
+
+
+def standardised_moments(facts: PublicFacts, allowed: Fraction, queries: int, columns: int) -> Step:
+    """Price second moments: of standardised columns by short integers, whose products are made faster.
+
+    Rounding displaces a column that is narrower than a step by half a step: less than the noise up to a signal.
+    """
+    signal = facts.n_mu(allowed) / facts.design.width
+    short = columns and facts.design.unit_rows == 1 and signal <= COLUMNS.short
+    largest_bound = COLUMNS.steps**2 * facts.design.width if short else FINEST_BOUND
+    return priced(
+        facts, QueryKind.SECOND_MOMENTS, allowed, queries, Purpose.SECOND_MOMENTS, largest_bound=largest_bound
+    )
 
 
 def moment_queries(facts: PublicFacts, signal: float) -> tuple[int, Fraction, float]:

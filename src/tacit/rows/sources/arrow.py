@@ -7,6 +7,7 @@ and are never passed on. pyarrow takes long to import, so this module is importe
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import csv, parquet, types
+from pyarrow import csv, types
 
 from tacit.design.reading import FileFormat
 from tacit.errors import DataError
@@ -34,6 +35,8 @@ BYTES = "binary", "large_binary", "binary_view", "fixed_size_binary"
 
 def group_lengths(path: Path) -> list[int]:
     """Number of records of every row group of a Parquet file."""
+    from pyarrow import parquet
+
     lengths: list[int] | None = None
     with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet.ParquetFile(path) as file:
         metadata = file.metadata
@@ -45,6 +48,8 @@ def group_lengths(path: Path) -> list[int]:
 
 def read_footer(path: Path) -> tuple[pa.Schema, int]:
     """Schema and length of a Parquet file."""
+    from pyarrow import parquet
+
     schema, length = None, 0
     with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet.ParquetFile(path) as file:
         schema, length = file.schema_arrow, file.metadata.num_rows
@@ -86,6 +91,8 @@ class ParquetSource(Source):
         """Batches of the columns asked for; the file must have its length and not change."""
 
         def read() -> Iterator[pa.RecordBatch]:
+            from pyarrow import parquet
+
             groups = None if self.groups is None else range(*self.groups)
             with parquet.ParquetFile(self.state.path, pre_buffer=False) as file:
                 yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=[*numeric, *labels])
@@ -178,7 +185,7 @@ def parse_lines(
 
 def _settled(column: pa.ChunkedArray) -> bool:
     """Whether the numbers are finite wherever they are not missing."""
-    finite = sum(np.isfinite(part.to_numpy(zero_copy_only=False)).sum() for part in column.chunks)
+    finite = sum(np.isfinite(_floats(part)).sum() for part in column.chunks)
     return bool(finite + column.null_count == len(column))
 
 
@@ -200,8 +207,16 @@ def arrow_numbers(column: pa.Array) -> Floats:
     elif not _is(column.type, *NUMBERS, "null"):
         return _text_numbers(column)
     # The unchecked cast rounds large integers to nearest; the checked one would quote them.
-    column = pc.cast(column, pa.float64(), safe=False)
-    return column.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return _floats(pc.cast(column, pa.float64(), safe=False))
+
+
+def _floats(column: pa.Array) -> Floats:
+    """Values of float64; missing is NaN. pyarrow's own way would load pandas."""
+    if column.null_count:
+        column = pc.fill_null(column, math.nan)
+    if not len(column):
+        return np.empty(0)
+    return np.frombuffer(column.buffers()[1], np.float64, len(column), 8 * column.offset)
 
 
 def arrow_labels(column: pa.Array) -> NDArray[Any]:
@@ -220,7 +235,7 @@ def _text_numbers(column: pa.Array) -> Floats:
         text = pc.utf8_trim(pc.cast(column, pa.string()), " \t")
         spelt = pc.fill_null(pc.match_substring_regex(text, f"^{NUMBER}$"), fill_value=False)
         found = pc.cast(pc.if_else(spelt, text, None), pa.float64())
-        numbers = np.array(found.to_numpy(zero_copy_only=False))
+        numbers = np.array(_floats(found))
         others = ~spelt.to_numpy(zero_copy_only=False)
         rest = column.filter(pa.array(others)).to_pylist()
         numbers[others] = np.fromiter(map(cell_number, rest), np.float64, len(rest))

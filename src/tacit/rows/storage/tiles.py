@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import SettingError
 from tacit.kernel_compilation import compiled
+from tacit.rows.storage.vector_product import write_images
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 LANES = 64  # records in a tile
+FEW = 64  # columns below which a scaling of columns is mapped as any matrix is: one kernel fewer to compile
 LARGEST = 1e15  # entry of a matrix; the image of rows of norm below 1e15 stays inside float32
 
 
@@ -112,9 +114,39 @@ def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = No
     taken[-1] = True
     firsts = np.argmax(taken, axis=0)
     # Scratch is made here and not in the kernel: to compile an allocation takes long.
-    scratch = np.empty((len(matrix) + 2, LANES), dtype=tiles.dtype)
-    _map(readonly(tiles), matrix.astype(tiles.dtype), firsts, scratch, image)
+    scratch = np.empty((len(matrix), LANES), dtype=tiles.dtype)
+    if len(matrix) >= FEW and _is_arrow(taken):
+        _rescale(readonly(tiles), *(part.astype(tiles.dtype) for part in _arrow(matrix)), image)
+    else:
+        _map(readonly(tiles), matrix.astype(tiles.dtype), firsts, scratch, image)
     return image
+
+
+def _is_arrow(taken: Flags) -> bool:
+    """Whether an image takes its own column and the last one alone."""
+    return bool(np.count_nonzero(taken[:-1]) == np.count_nonzero(np.diagonal(taken)[:-1]))
+
+
+def _arrow(matrix: Floats) -> tuple[Floats, Floats]:
+    """What each image takes of its own column, and of the last one; the last image takes nothing twice."""
+    last = matrix[-1].copy()
+    last[-1] = 0.0
+    return np.diagonal(matrix), last
+
+
+@compiled
+def _rescale(tiles: NDArray[Any], own: NDArray[Any], last: NDArray[Any], out: NDArray[Any]) -> None:
+    width, zero = own.shape[0], own[0] - own[0]
+    for t in range(tiles.shape[0]):
+        # The last column is read before its image, which may take its place, is written.
+        for j in range(width):
+            a, b = own[j], last[j]
+            for lane in range(LANES):
+                # From 0, as every sum over columns: -0 becomes 0.
+                out[t, j, lane] = (zero + a * tiles[t, j, lane]) + b * tiles[t, width - 1, lane]
+        for j in range(width, tiles.shape[1]):
+            for lane in range(LANES):
+                out[t, j, lane] = tiles[t, j, lane]
 
 
 @compiled
@@ -127,7 +159,7 @@ def _map(
         for j in range(width):
             for lane in range(LANES):
                 features[j, lane] = tiles[t, j, lane]
-        combine(features, matrix, firsts, features[width:], out[t])
+        write_images(features, matrix, firsts, out[t])
         for j in range(width, tiles.shape[1]):
             for lane in range(LANES):
                 out[t, j, lane] = tiles[t, j, lane]

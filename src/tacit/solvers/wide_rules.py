@@ -1,0 +1,32 @@
+"""The rules of wide tables: when columns are standardised by their sums, before one query of second moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from tacit.solvers.rules import rule
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Sums of columns and of their squares, which standardise a wide table."""
+
+    study: ClassVar[str] = "simulated designs of docs/scale.md: independent, autoregressive, factors, unequal scales"
+    wide: float = rule(192.0, "columns from which second moments, d times as slow as sums, are asked for once alone")
+    queries: int = rule(2, "of sums: the first of the bounds' coordinates, the second of nearly standardised ones")
+    share: Fraction = rule(Fraction(1, 8), "of the budget of second moments, for each of them")
+    clip: float = rule(2.4, "norm of (z, z²) over √d in the second: independent normal columns have 2")
+    ridge: float = rule(
+        0.9, "least ridge of labels, in noise norms: with 0.3, slopes along 5 common factors had twice the excess loss"
+    )
+    floor: float = rule(0.5, "least variance of a column, in noise deviations")
+    least: float = rule(1e-8, "least variance in the coordinates of the query before")
+    alone: float = rule(1024.0, "columns from which a faint table is standardised alone: eigenvectors take too long")
+    faint: float = rule(4.0, "signal below which that is so: second moments would be noise, and steps are short")
+    steps: int = rule(64, "integers to the root mean square of an entry, in short rows")
+    short: float = rule(120.0, "n·μ/d of the second moments up to which rounding to such steps is below the noise")
+
+
+COLUMNS = Columns()
