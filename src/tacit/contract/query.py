@@ -18,6 +18,7 @@ from tacit.contract import selection_query as selecting
 from tacit.contract.block_query import AnyBlockQuery, BlockDepth, BlockMean, BlockMedian, VoteChecks, VoteCounts
 from tacit.contract.checked_query import CheckedQuery
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.statistic_query import BoundedSums, GroupSums
@@ -39,6 +40,7 @@ class QueryKind(StrEnum):
 
     GRADIENT = "gradient"
     BATCH_GRADIENT = "batch-gradient"
+    NETWORK_GRADIENT = "network-gradient"
     SECOND_MOMENTS = "second-moments"
     COUNTS = "counts"
     SANDWICH = "sandwich"
@@ -320,7 +322,7 @@ Sum = GradientSum | SecondMoments | CurvatureAndScore | ColumnCounts | ResidualS
 Found = PerturbedMinimum | NoisyMinimum | DampedDirection | selecting.SelectionQuery
 TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | Found
 """Queries of a store of records."""
-Query = TableQuery | AnyBlockQuery | GroupedQuery
+Query = TableQuery | AnyBlockQuery | GroupedQuery | NetworkGradient
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,
@@ -349,6 +351,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     GroupSum: QueryKind.GRADIENT,
     ChannelMoments: QueryKind.SECOND_MOMENTS,
     MappedGradient: QueryKind.GRADIENT,
+    NetworkGradient: QueryKind.NETWORK_GRADIENT,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""
 

@@ -1,0 +1,2 @@
+"""placeholder"""
+DPClassifier = DPRegressor = None
