@@ -8,7 +8,8 @@ k - 1 entries of size at most w_c there. A direction is no sum: S is what its in
 relation. Blocks are as many integer vectors of norm at most S, and votes as many rows of S at one of the classes: what
 one unit changes is one block, in any way, whatever the relation. A noisy minimum is no sum either: S is what one record
 more or less can move its integers by. A sum over a batch has the factor of its way of sampling
-(`Batches.squared_factor`). A network's sum over a batch is of floats: S bounds what one record changes in its integers. A posterior draw has the density exp(-F) with F λ-strongly convex, and S·√λ / 2^bits bounds
+(`Batches.squared_factor`). A network's sum over a batch is of floats, and S bounds what blanking one record changes in
+its integers. A posterior draw has the density exp(-F) with F λ-strongly convex, and S·√λ / 2^bits bounds
 the gradient of one record's part of F. What one record (or person) can change in the sum is then a theorem about
 integers (proofs/mechanisms):
 
@@ -177,10 +178,7 @@ AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice | Blo
 
 def require_kind(kind: QueryKind, price: AnyPrice) -> None:
     """Refuse the price of another kind of query."""
-    own_prices: dict[QueryKind, Any] = {
-        QueryKind.MINIMUM: PerturbedPrice,
-        **CHOICES,
-    }
+    own_prices: dict[QueryKind, Any] = {QueryKind.MINIMUM: PerturbedPrice, **CHOICES}
     if (kind in BATCHED) != isinstance(price, BatchPrice):
         raise SettingError("A sum over a batch, and nothing else, has a price of its own kind.")
     for own, prices in own_prices.items():

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tacit.contract.network_query import Network
 
@@ -189,4 +190,6 @@ def _by_functions(
         return loss(output, label[None]).sum()
 
     of_all = torch.func.vmap(torch.func.grad(of_one), in_dims=(None, 0, 0), randomness="different")
-    return {name: Dense(rows.flatten(1)) for name, rows in of_all(trained, inputs, labels).items()}
+    # Fused attention has no rule for batches of examples, and would be computed one by one.
+    with sdpa_kernel(SDPBackend.MATH):
+        return {name: Dense(rows.flatten(1)) for name, rows in of_all(trained, inputs, labels).items()}

@@ -1,4 +1,4 @@
-"""A rehearsal of a module on made-up inputs, before anything is charged: do its examples keep to themselves?
+"""A rehearsal of a module on made-up inputs, before anything is charged: whether its examples keep to themselves.
 
 No record is read. Proof: proofs/mechanisms/network_rehearsal.md.
 """

@@ -1,4 +1,4 @@
-"""Networks under differential privacy: any torch module whose examples keep to themselves (`pip install tacit[neural]`)."""
+"""Networks under differential privacy: torch modules whose examples keep to themselves. Needs `tacit[neural]`."""
 
 from tacit.errors import SettingError
 

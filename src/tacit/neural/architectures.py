@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import torch
@@ -20,7 +21,7 @@ def mlp(inputs: int, outputs: int, hidden: Sequence[int] = (64,), activation_nam
     layers: list[nn.Module] = []
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(FIRST_WEIGHTS)
-        for before, after in zip(sizes[:-1], sizes[1:], strict=True):
+        for before, after in itertools.pairwise(sizes):
             layers += [nn.Linear(before, after), activation(activation_name)]
         last = nn.Linear(sizes[-1], whole("outputs", outputs, 1))
         # Begin at predictions without opinion: random ones would first have to be unlearned.

@@ -95,6 +95,8 @@ class DPTrainer:
     random_state: int | None = None
     progress: Progress | None = field(default=None, repr=False)
     observer: Observer | None = field(default=None, repr=False)
+    facts: tuple[PublicFact, ...] = field(default=(), repr=False)
+    """Further facts that are taken as public, for the certificate."""
 
     def __post_init__(self) -> None:
         if isinstance(self.module, DistributedDataParallel):
@@ -171,6 +173,7 @@ class DPTrainer:
             PublicFact("first weights", "public", "declared"),
             PublicFact("number of records", "n", "assumed"),
             PublicFact(ONE_RECORD, self.unit, "assumed"),
+            *self.facts,
         )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -184,9 +187,11 @@ class DPTrainer:
         # Wrong settings, and ledgers that cannot price the plan, refuse before an example is read.
         require_price(self._plan(max(2, self.batch_size), network), private=self.random_state is None)
         examples = examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
-        return self._train(network, examples, X)
+        return self.train(examples, X)
 
-    def _train(self, network: Network, examples: Examples, source: Any) -> Self:
+    def train(self, examples: Examples, source: Any = None) -> Self:
+        """Train on examples that were read before; `source` is what they were made of."""
+        network = self._network()
         planned = self._plan(len(examples.labels), network)
         ready = rehearse(network, *shapes_of(examples), planned.solver.chunk)  # type: ignore[attr-defined]
         planned = self._plan(len(examples.labels), ready)
