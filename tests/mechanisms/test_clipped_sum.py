@@ -82,10 +82,11 @@ def test_an_example_that_is_not_finite_contributes_nothing(value: float, kind: s
         "right": Outer(torch.zeros(BLOCK, 3).index_fill(0, torch.tensor([0]), 1.0), bad),
         "scattered": Scattered(bad[:, None, :], torch.zeros(BLOCK, 1, dtype=torch.int64), 2),
     }[kind]
-    factors = clip_factors(norms({"weight": part}, 9), 1e9, FILLED)
+    norm = norms({"weight": part}, 9)
+    factors = clip_factors(norm, 1e9, FILLED)
     assert factors[5] == 0.0
     assert int((factors > 0).sum()) == BLOCK - 1
-    total = integer_sums({"weight": part}, factors, 4.0)["weight"]
+    total = integer_sums({"weight": part}, factors, 4.0, norm)["weight"]
     assert int(total.abs().max()) <= 4 * BLOCK
 
 
@@ -109,12 +110,13 @@ def test_one_example_moves_the_integers_by_at_most_the_bound(seed: int, scale: f
     rows = wild((BLOCK, width), seed, (-1, 1)) * scale
     rows[1::2] = -rows[::2]
     parts: dict[str, Part] = {"weight": Dense(rows)}
-    factors = clip_factors(norms(parts, width), clip, FILLED)
-    whole = integer_sums(parts, factors, unit)["weight"]
+    norm = norms(parts, width)
+    factors = clip_factors(norm, clip, FILLED)
+    whole = integer_sums(parts, factors, unit, norm)["weight"]
     for row in range(BLOCK):
         without = factors.clone()
         without[row] = 0.0
-        change = whole - integer_sums(parts, without, unit)["weight"]
+        change = whole - integer_sums(parts, without, unit, norm)["weight"]
         assert sum(int(value) ** 2 for value in change) <= bound**2
 
 
@@ -140,8 +142,9 @@ def test_sums_are_those_of_the_clipped_gradients(kind: str) -> None:
     full = formed(part).double()
     clip, unit = 1.5, 2.0**30
     wanted = (full * (clip / full.norm(dim=1)).clamp(max=1.0)[:, None]).sum(0)
-    factors = clip_factors(norms({"weight": part}, full.shape[1]), clip, torch.ones(count, dtype=torch.bool))
-    found = integer_sums({"weight": part}, factors, unit)["weight"].double() / unit
+    norm = norms({"weight": part}, full.shape[1])
+    factors = clip_factors(norm, clip, torch.ones(count, dtype=torch.bool))
+    found = integer_sums({"weight": part}, factors, unit, norm)["weight"].double() / unit
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
 
 

@@ -94,18 +94,19 @@ def clip_factors(norm: Tensor, clip: float, filled: Tensor) -> Tensor:
     return torch.where(filled & torch.isfinite(norm), factors, 0.0).float()
 
 
-def integer_sums(parts: Mapping[str, Part], factors: Tensor, unit: float) -> dict[str, Tensor]:
+def integer_sums(parts: Mapping[str, Part], factors: Tensor, unit: float, norm: Tensor) -> dict[str, Tensor]:
     """Σ of factor·gradient over all examples, by parameter, as whole numbers of 1 / unit.
 
     Guarantee: what the examples of one block change is at most what they change in the block's float32 sum, rounded.
     """
-    return {name: _sum_of(_finite(part, factors), factors, unit) for name, part in parts.items()}
+    # A finite norm has finite numbers alone.
+    if not bool(torch.isfinite(norm).all()):
+        parts = {name: _cleared(part, factors) for name, part in parts.items()}
+    return {name: _sum_of(part, factors, unit) for name, part in parts.items()}
 
 
-def _finite(part: Part, factors: Tensor) -> Part:
-    """Rows without weight are set to zero where some number may not be finite: 0·∞ would be none."""
-    if all(bool(torch.isfinite(rows).all()) for rows in part[: 2 if isinstance(part, Outer) else 1]):  # type: ignore[arg-type]
-        return part
+def _cleared(part: Part, factors: Tensor) -> Part:
+    """Rows without weight are set to zero: 0·∞ would be no number."""
     kept = factors > 0
 
     def cleared(rows: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ Other modules go to `torch.func`. Proof: proofs/mechanisms/example_gradients.md.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
@@ -154,18 +155,27 @@ def _parts(layer: Any, given: Tensor, gradient: Tensor) -> Iterator[tuple[str, P
 
 
 def _of_patches(layer: nn.Conv2d, given: Tensor, gradient: Tensor) -> Tensor:
-    """Products of the gradients at all positions with the patches there; windows are views, copied once."""
-    (high, wide), (down, right), (rows, columns) = layer.kernel_size, layer.stride, layer.dilation
+    """Products of the gradients at all positions with the patches there."""
     above, left = layer.padding  # type: ignore[misc]
     padded = functional.pad(given, (left, left, above, above)) if above or left else given  # type: ignore[has-type]
-    windows = padded.unfold(2, (high - 1) * rows + 1, down).unfold(3, (wide - 1) * columns + 1, right)
-    windows = windows[..., ::rows, ::columns]
-    count, channels, tall, broad = windows.shape[:4]
-    groups, size = layer.groups, channels // layer.groups * high * wide
-    # (example, group, position, entry of a patch)
-    patches = windows.unflatten(1, (groups, -1)).permute(0, 1, 3, 4, 2, 5, 6).reshape(-1, tall * broad, size)
+    index = _patch_index(tuple(padded.shape[1:]), layer.kernel_size, layer.stride, layer.dilation, layer.groups)
+    count, groups = len(given), layer.groups
+    # (example and group, position, entry of a patch)
+    patches = padded.flatten(1).index_select(1, index.flatten()).reshape(count * groups, *index.shape[1:])
     heads = gradient.reshape(count * groups, layer.out_channels // groups, -1)
     return torch.bmm(heads, patches).reshape(count, -1)
+
+
+@functools.lru_cache(maxsize=64)
+def _patch_index(
+    shape: tuple[int, ...], kernel: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int], groups: int
+) -> Tensor:
+    """Where the entries of all patches stand in a flat padded input: (group, position, entry)."""
+    (high, wide), (down, right), (rows, columns) = kernel, stride, dilation
+    places = torch.arange(math.prod(shape)).reshape(1, *shape)
+    windows = places.unfold(2, (high - 1) * rows + 1, down).unfold(3, (wide - 1) * columns + 1, right)
+    windows = windows[..., ::rows, ::columns].unflatten(1, (groups, -1)).permute(0, 1, 3, 4, 2, 5, 6)
+    return windows.reshape(groups, windows.shape[2] * windows.shape[3], -1)
 
 
 def _of_tokens(layer: nn.Embedding, tokens: Tensor, gradient: Tensor) -> Scattered:

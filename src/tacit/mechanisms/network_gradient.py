@@ -78,7 +78,8 @@ def chunk_sums(
     parts = example_parts(network, inputs, labels)
     with torch.no_grad():
         width = sum(value.numel() for value in parameters_of(network.module).values())
-        return integer_sums(parts, clip_factors(norms(parts, width), clip, filled), unit)
+        norm = norms(parts, width)
+        return integer_sums(parts, clip_factors(norm, clip, filled), unit, norm)
 
 
 def load_vector(module: nn.Module, theta: NDArray[np.float64]) -> None:
