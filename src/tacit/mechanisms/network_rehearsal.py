@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +24,7 @@ MIXING = {
 """Layers that mix the examples of a batch, and what to use in their place."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 HUGE = 1e30
+T = TypeVar("T")
 COMPARED = 4
 """Examples whose gradients are compared with those of torch.func."""
 TOLERANCE = 1e-3
@@ -53,17 +54,19 @@ def rehearsed(network: Network, shape: tuple[int, ...], labels: tuple[Any, ...],
     `shape` is that of one input with its torch type last, `labels` the same of one label.
 
     Guarantee: on the made-up inputs of a chunk, changing one example to blanks, huge numbers or none left the bits of
-    all other examples' gradients as they were.
+    all other examples' losses and gradients as they were.
     """
     require_separate(network.module)
     inputs, targets = _made_up(shape, chunk), _made_up(labels, chunk)
     chosen = replace(network, by_hand=is_by_hand(network.module) and _agrees(network, inputs, targets))
-    before = _parts(chosen, inputs, targets)
+    before, losses = _parts(chosen, inputs, targets), _losses(network, inputs, targets)
     for place in (0, chunk // 2, chunk - 1):
         for change in _changes(inputs[place]):
             other = inputs.clone()
             other[place] = change
-            if not _same_elsewhere(before, _parts(chosen, other, targets), place):
+            others = [row for row in range(chunk) if row != place]
+            kept = _same_bits(losses[others], _losses(network, other, targets)[others])
+            if not kept or not _same_elsewhere(before, _parts(chosen, other, targets), place):
                 raise SettingError(
                     "The module mixes the examples of a batch: a change of one moved gradients of others. Each example "
                     "must be computed on its own. Nothing was spent."
@@ -86,6 +89,16 @@ def _changes(example: Tensor) -> list[Tensor]:
     return [blank, torch.full_like(example, HUGE), torch.full_like(example, math.nan)]
 
 
+def _losses(network: Network, inputs: Tensor, targets: Tensor) -> Tensor:
+    """Losses of a chunk that is computed together, as a user of the module would."""
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        found = _refused_if_failing(lambda: network.loss(network.module(inputs), targets))
+    if not isinstance(found, Tensor) or found.shape != (len(inputs),):
+        raise SettingError("A loss must return one number for each example, not their mean. Nothing was spent.")
+    return found
+
+
 def _parts(network: Network, inputs: Tensor, targets: Tensor) -> dict[str, Part]:
     """Gradients of single examples with the same random numbers, if the module draws any."""
     with torch.random.fork_rng(devices=[]):
@@ -93,7 +106,7 @@ def _parts(network: Network, inputs: Tensor, targets: Tensor) -> dict[str, Part]
         return _refused_if_failing(lambda: example_parts(network, inputs, targets))
 
 
-def _refused_if_failing(run: Callable[[], dict[str, Part]]) -> dict[str, Part]:
+def _refused_if_failing(run: Callable[[], T]) -> T:
     try:
         return run()
     except (RuntimeError, ValueError, TypeError, IndexError) as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +28,7 @@ from tacit.engine.ledger_use import require_price
 from tacit.engine.network_examples import NetworkExamples, load_parameters, parameter_vector, rehearse
 from tacit.errors import SettingError
 from tacit.ledger import current_ledger
+from tacit.neural.checkpoints import TrainingFolder
 from tacit.neural.example_losses import ExampleLoss, named_loss
 from tacit.neural.examples import Examples, examples_of, shapes_of
 from tacit.privacy.budget import Budget
@@ -68,6 +71,8 @@ class DPTrainer:
         "average": the mean over the last share `tail` of the steps, or "last". Both are kept.
     physical_batch
         Examples that are computed at a time, at most: less memory, the same result in law.
+    checkpoints, checkpoint_every
+        A folder for checkpoints, and the steps between two of them. A training that ended early goes on with `resume`.
     random_state
         Makes the noise reproducible, and the training not private.
     observer
@@ -93,6 +98,8 @@ class DPTrainer:
     relation: str = "zero-out"
     unit: str = "record"
     random_state: int | None = None
+    checkpoints: str | os.PathLike[str] | None = None
+    checkpoint_every: int = 100
     progress: Progress | None = field(default=None, repr=False)
     observer: Observer | None = field(default=None, repr=False)
     facts: tuple[PublicFact, ...] = field(default=(), repr=False)
@@ -166,7 +173,7 @@ class DPTrainer:
             self.schedule,
             self.tail,
             self.weights,
-            self._observe,
+            observer=self._observe,
         )
         return assembled(facts, solver, (step,)).with_facts(
             PublicFact("architecture", network.description[:2000], "declared"),
@@ -191,12 +198,86 @@ class DPTrainer:
 
     def train(self, examples: Examples, source: Any = None) -> Self:
         """Train on examples that were read before; `source` is what they were made of."""
-        network = self._network()
-        planned = self._plan(len(examples.labels), network)
-        ready = rehearse(network, *shapes_of(examples), planned.solver.chunk)  # type: ignore[attr-defined]
-        planned = self._plan(len(examples.labels), ready)
-        table = NetworkExamples(*examples, source)
-        self.release_: Release = table.run(planned, seed=self.random_state, progress=self.progress)
+        planned = self._rehearsed(examples)
+        if self.checkpoints is None:
+            table = NetworkExamples(*examples, source)
+            self.release_: Release = table.run(planned, seed=self.random_state, progress=self.progress)
+            return self._finished(planned)
+        if self.random_state is not None:
+            raise SettingError("A training with random_state is not resumed: it would repeat its noise.")
+        whole("checkpoint_every", self.checkpoint_every, 1)
+        folder = TrainingFolder(Path(self.checkpoints))
+        # What the ledger cannot price is refused before a folder is made.
+        require_price(planned, private=True)
+        folder.begin(planned)
+        with folder.locked():
+            return self._legs(planned, examples, source, folder)
+
+    def resume(self, X: Any, y: Any = None, *, step: int | None = None, repeat: bool = False) -> Self:
+        """Go on from the latest checkpoint of the folder, or from that of a `step`.
+
+        Steps that were taken after that checkpoint are taken again, with fresh noise: that costs more than the plan,
+        and is refused with the price unless `repeat` is given. Within a ledger the steps ahead are charged, one
+        leg after the other.
+        """
+        with current_ledger.charged_for(self):
+            if self.checkpoints is None or self.random_state is not None:
+                raise SettingError("resume needs checkpoints=… of a training without random_state.")
+            folder = TrainingFolder(Path(self.checkpoints))
+            network = self._network()
+            examples = examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
+            folder.require(self._plan(len(examples.labels), network))
+            with folder.locked():
+                planned = self._rehearsed(examples, folder.load(step))
+                planned = self._extended(planned, folder.taken, repeat=repeat)
+                return self._legs(planned, examples, X, folder)
+
+    def _rehearsed(self, examples: Examples, start: NetworkState | None = None) -> Plan:
+        network, count = self._network(), len(examples.labels)
+        chunk = descent_of(self._plan(count, network)).chunk
+        return self._plan(count, rehearse(network, *shapes_of(examples), chunk), start)
+
+    def _extended(self, planned: Plan, taken: int, *, repeat: bool) -> Plan:
+        """The plan of all steps that will have been taken, with the budget that they cost."""
+        solver, (step,) = descent_of(planned), planned.steps
+        if solver.start.done >= solver.steps:
+            raise SettingError("That checkpoint is the end of the training: no step is left.")
+        again = taken - solver.start.done
+        if again < 0:
+            raise SettingError("The journal has fewer steps than the checkpoint: they do not belong together.")
+        if again == 0:
+            return planned
+        longer = replace(planned, steps=(replace(step, times=taken + solver.steps - solver.start.done),))
+        epsilon = longer.guarantee().epsilon
+        if not repeat:
+            raise SettingError(
+                f"After this checkpoint (step {solver.start.done}) {again} steps were taken already. To take them "
+                f"again costs them once more: ε = {epsilon:.4g} in place of {planned.guarantee().epsilon:.4g} in all. "
+                "Pass repeat=True to pay that. Nothing was spent."
+            )
+        raised = Budget(epsilon=epsilon * (1.0 + 1e-6), delta=planned.budget.delta)
+        return replace(longer, budget=raised).with_facts(PublicFact("repeated steps", again, "declared"))
+
+    def _legs(self, planned: Plan, examples: Examples, source: Any, folder: TrainingFolder) -> Self:
+        """Train from one checkpoint to the next; each leg is charged before it begins."""
+        state, (step,) = descent_of(planned).start, planned.steps
+        end, first = descent_of(planned).steps, True
+        self.state_ = state
+        while state.done < end:
+            stop = min(end, state.done + self.checkpoint_every)
+            solver = replace(descent_of(planned), start=state, stop=stop, before_step=folder.note_step)
+            leg = replace(planned, solver=solver, steps=(replace(step, times=stop - state.done),))
+            try:
+                NetworkExamples(*examples, source).run(leg, seed=None, progress=self.progress, warn=first)
+            finally:
+                if self.state_.done > state.done:
+                    state = self.state_
+                    folder.save(state)
+            first = False
+        self.release_ = Release(planned, np.array(state.weights(self.weights)))
+        return self._finished(planned)
+
+    def _finished(self, planned: Plan) -> Self:
         self.plan_ = planned
         self.module_ = self.module_with(self.release_.theta)
         self.__dict__.pop("certificate_", None)
@@ -226,3 +307,10 @@ class DPTrainer:
         with torch.no_grad():
             parts = [self.module_(inputs[first : first + batch]) for first in range(0, len(inputs), batch)]
         return torch.cat(parts).numpy()
+
+
+def descent_of(plan: Plan) -> NetworkDescent:
+    """The settings of a training's plan."""
+    solver = plan.solver
+    assert isinstance(solver, NetworkDescent)  # noqa: S101 - for the type checker
+    return solver

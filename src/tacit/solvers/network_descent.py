@@ -73,6 +73,10 @@ class NetworkDescent:
     tail: float = 0.5
     weights: str = "average"
     observer: Callable[[NetworkState], None] | None = field(default=None, repr=False)
+    before_step: Callable[[int], None] | None = field(default=None, repr=False)
+    """Told the number of a step before it is asked for."""
+    stop: int | None = None
+    """Where this run ends, if before the last step."""
     name: str = "network-descent"
     intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
@@ -80,7 +84,9 @@ class NetworkDescent:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Take the steps that are left."""
         state = self.start
-        while state.done < self.steps:
+        while state.done < (self.steps if self.stop is None else self.stop):
+            if self.before_step is not None:
+                self.before_step(state.done + 1)
             query = NetworkGradient(state.theta, self.clip, self.network, self.slots, self.chunk)
             state = self._after(state, gate.ask(query).value / plan.count)
             if self.observer is not None:
