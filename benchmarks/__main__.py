@@ -31,6 +31,7 @@ TOPICS = (
     "accuracy",
     "coverage",
     "images",
+    "network_steps",
     "aggregate",
     "pate",
     "solver_choice",

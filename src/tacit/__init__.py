@@ -105,7 +105,7 @@ _NAMES = {
     "schema.schema": "Schema",
 }
 _HOMES = {name: f"tacit.{module}" for module, names in _NAMES.items() for name in names.split()}
-_PACKAGES = ("accounting", "audit", "constraints", "errors", "ledger", "planning", "privacy")
+_PACKAGES = ("accounting", "audit", "constraints", "errors", "ledger", "neural", "planning", "privacy")
 
 __all__ = list(_HOMES)
 

@@ -6,6 +6,7 @@ import pytest
 import tacit
 from tacit.audit.attack import Subject
 from tacit.audit.registry import ATTACKS, ESTIMATORS, REPLAYED, SOLVER_FITS, find
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import KIND_OF, QueryKind
 from tacit.errors import SettingError
 from tacit.estimators.base import Model
@@ -31,8 +32,9 @@ def test_every_solver_that_a_user_can_name_has_an_attack() -> None:
 
 
 def test_every_query_and_every_kind_has_an_attack() -> None:
-    assert {query.__name__ for query in MECHANISMS} <= named(Subject.MECHANISM)
-    audited = {KIND_OF[query] for query in MECHANISMS if query.__name__ in ATTACKS}
+    mechanisms = {*MECHANISMS, NetworkGradient}
+    assert {query.__name__ for query in mechanisms} <= named(Subject.MECHANISM)
+    audited = {KIND_OF[query] for query in mechanisms if query.__name__ in ATTACKS}
     assert audited == set(QueryKind)
 
 

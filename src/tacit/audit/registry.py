@@ -22,6 +22,7 @@ from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
 from tacit.audit.holdout_claims import holdout_claims
 from tacit.audit.image_fits import image_fit
+from tacit.audit.network_fits import classifier_fit, one_gradient, regressor_fit, training, whole_training
 from tacit.audit.poisoning import one_poison
 from tacit.audit.programs import (
     Detector,
@@ -275,6 +276,12 @@ OTHERS: tuple[Attack, ...] = (
         for of, relation in (("", Relation.REPLACE_ONE), (":zero-out", Relation.ZERO_OUT))
     ),
     Attack("ImageClassifier", Subject.ESTIMATOR, image_fit),
+    # Of networks the attacker sees the last weights.
+    Attack("DPClassifier", Subject.ESTIMATOR, classifier_fit),
+    Attack("DPRegressor", Subject.ESTIMATOR, regressor_fit),
+    Attack("DPTrainer", Subject.ESTIMATOR, whole_training),
+    Attack("network-descent", Subject.SOLVER, training),
+    Attack("NetworkGradient", Subject.MECHANISM, one_gradient),
     *(
         Attack(query.__name__, Subject.MECHANISM, partial(case.worlds, Relation.REPLACE_ONE))
         for query, case in BLOCK_QUERIES.items()

@@ -8,7 +8,7 @@ from tacit.contract.query import QueryKind
 from tacit.contract.sensitivity import GammaPrice, PurePrice
 
 REAL, BOUNDED, EXACT = "real-number proof", "bounded-float", "exact"
-_COMPUTED = frozenset({QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION})
+_COMPUTED = frozenset({QueryKind.MINIMUM, QueryKind.NOISY_MINIMUM, QueryKind.DIRECTION, QueryKind.NETWORK_GRADIENT})
 """Answers computed in floats, which have their proven error inside the sensitivity."""
 
 

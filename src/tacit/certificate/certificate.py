@@ -39,6 +39,7 @@ from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.contract.selection_price import SELECTIONS, SelectionPrice
 from tacit.contract.sensitivity import (
+    BATCHED,
     CHOICES,
     LARGEST_BITS,
     SIZED,
@@ -70,7 +71,7 @@ _NOTHING = {"epsilon": "inf", "delta": 1.0, "mu": "inf", "mu_squared": "inf"}
 _VERSIONED = ("tacit", "python", "numpy", "numba")
 
 MOST_PERTURBED = 8  # Entries of such a kind in one certificate: a fit has one or two, and each is costly to price.
-NAMES = {QueryKind.MINIMUM: "perturbed minima", QueryKind.BATCH_GRADIENT: "sums over batches"}
+NAMES = {QueryKind.MINIMUM: "perturbed minima"} | dict.fromkeys(BATCHED, "sums over batches")
 
 # In the order in which a person reads them.
 _LAYOUT = fields_of(
@@ -294,7 +295,7 @@ def _read_price(entry: Mapping[str, Any], kind: QueryKind, place: str) -> AnyPri
     require(proven, f"{place}: no {kind} has the arithmetic {REAL}")
     sensitivity, noise = entry["sensitivity"], entry["noise"]
     laplace = kind is QueryKind.GRADIENT and isinstance(noise, dict) and noise.get("law") == _LAPLACE_LAW
-    if kind is QueryKind.BATCH_GRADIENT:
+    if kind in BATCHED:
         return read_batch_price(entry, place)
     expected = _LAPLACE if laplace else _PURE if perturbed and real else (_PRICE[0], _GAMMA) if real else _PRICE
     shape = {"signs", "classes"} & set(sensitivity or ()) if perturbed and not real else set()

@@ -20,7 +20,7 @@ from tacit.contract.channel_map import ChannelMap
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import BLOCK_KINDS, Gate, QueryKind
 from tacit.contract.selection_price import SELECTIONS, SelectionPrice
-from tacit.contract.sensitivity import AnyPrice, events_of
+from tacit.contract.sensitivity import BATCHED, AnyPrice, events_of
 from tacit.design.design import Design
 from tacit.display import Displayed, Shown
 from tacit.errors import SettingError
@@ -234,7 +234,7 @@ class Plan(Displayed):
     @property
     def draws_batches(self) -> bool:
         """Whether steps read batches, which are drawn from the table in its own order."""
-        return any(step.kind is QueryKind.BATCH_GRADIENT for step in self.steps)
+        return any(step.kind in BATCHED for step in self.steps)
 
     @property
     def level_only(self) -> bool:

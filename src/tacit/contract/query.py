@@ -20,6 +20,7 @@ from tacit.contract.checked_query import CheckedQuery
 from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import ChannelMoments, GroupedQuery, GroupSum, MappedGradient
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.perturbable_loss import missing_for_perturbation
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.statistic_query import BoundedSums, GroupSums
@@ -41,6 +42,7 @@ class QueryKind(StrEnum):
 
     GRADIENT = "gradient"
     BATCH_GRADIENT = "batch-gradient"
+    NETWORK_GRADIENT = "network-gradient"
     SECOND_MOMENTS = "second-moments"
     COLUMN_MOMENTS = "column-moments"
     COUNTS = "counts"
@@ -324,7 +326,7 @@ Sum = GradientSum | Moments | ColumnCounts | ResidualSize | GradientNorm | Curva
 Found = PerturbedMinimum | NoisyMinimum | DampedDirection | selecting.SelectionQuery
 TableQuery = Sum | BatchGradientSum | BoundedSums | GroupSums | ScoreHistogram | DevianceSum | Found
 """Queries of a store of records."""
-Query = TableQuery | AnyBlockQuery | GroupedQuery
+Query = TableQuery | AnyBlockQuery | GroupedQuery | NetworkGradient
 KIND_OF: Mapping[type, QueryKind] = {
     GradientSum: QueryKind.GRADIENT,
     BatchGradientSum: QueryKind.BATCH_GRADIENT,
@@ -355,6 +357,7 @@ KIND_OF: Mapping[type, QueryKind] = {
     GroupSum: QueryKind.GRADIENT,
     ChannelMoments: QueryKind.SECOND_MOMENTS,
     MappedGradient: QueryKind.GRADIENT,
+    NetworkGradient: QueryKind.NETWORK_GRADIENT,
 }
 """The kind of a query goes by its exact type: a subclass is no query."""
 

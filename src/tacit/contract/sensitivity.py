@@ -8,7 +8,8 @@ for counts, and |q_i| ≤ S in each of k entries for means. For group means, a r
 whatever the relation. Blocks are as many integer vectors of norm at most S, and votes as many rows of S at one of the
 classes: what one unit changes is one block, in any way, whatever the relation. A noisy minimum is no sum either: S is
 what one record more or less can move its integers by. A sum over a batch has the factor of its way of sampling
-(`Batches.squared_factor`). A posterior draw has the density exp(-F) with F λ-strongly convex, and S·√λ / 2^bits bounds
+(`Batches.squared_factor`). A network's sum over a batch is of floats, and S bounds what blanking one record changes in
+its integers. A posterior draw has the density exp(-F) with F λ-strongly convex, and S·√λ / 2^bits bounds
 the gradient of one record's part of F. What one record (or person) can change in the sum is then a theorem about
 integers (proofs/mechanisms):
 
@@ -52,7 +53,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.accounting.objective_perturbation import jacobian_term
-from tacit.contract.batches import BatchPrice
+from tacit.contract.batches import BatchPrice, Sampling
 from tacit.contract.block_price import BlockPrice, ChoicePrice, DepthPrice
 from tacit.contract.query import QueryKind
 from tacit.contract.selection_price import SELECTIONS, SelectionPrice, selection_event
@@ -91,6 +92,8 @@ _REPLACE_ONE = {
 _BLOCKS = {QueryKind.BLOCK_MEAN: 4, QueryKind.VOTE_COUNTS: 2, QueryKind.VOTE_CHECKS: 1}
 CHOICES = {QueryKind.BLOCK_MEDIAN: ChoicePrice, QueryKind.BLOCK_DEPTH: DepthPrice}
 """Kinds that are drawn, at a price of their own."""
+BATCHED = frozenset({QueryKind.BATCH_GRADIENT, QueryKind.NETWORK_GRADIENT})
+"""Kinds that read a fresh batch."""
 VOTES = frozenset({QueryKind.VOTE_CHECKS, QueryKind.VOTE_COUNTS})
 SIZED = frozenset({QueryKind.COUNTS, QueryKind.MEANS, QueryKind.GROUP_MEANS, QueryKind.BLOCK_MEDIAN}) | VOTES
 """Kinds whose answers have a size k."""
@@ -177,11 +180,9 @@ AnyPrice = Price | GammaPrice | LaplacePrice | PerturbedPrice | BatchPrice | Blo
 
 def require_kind(kind: QueryKind, price: AnyPrice) -> None:
     """Refuse the price of another kind of query."""
-    own_prices: dict[QueryKind, Any] = {
-        QueryKind.MINIMUM: PerturbedPrice,
-        QueryKind.BATCH_GRADIENT: BatchPrice,
-        **CHOICES,
-    }
+    own_prices: dict[QueryKind, Any] = {QueryKind.MINIMUM: PerturbedPrice, **CHOICES}
+    if (kind in BATCHED) != isinstance(price, BatchPrice):
+        raise SettingError("A sum over a batch, and nothing else, has a price of its own kind.")
     for own, prices in own_prices.items():
         if (kind is own) != isinstance(price, prices):
             raise SettingError(f"A {own}, and nothing else, has a price of its own kind.")
@@ -237,6 +238,8 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     require_kind(kind, price)
     if isinstance(price, BatchPrice):
         price.batches.require(relation)
+        if kind is QueryKind.NETWORK_GRADIENT:
+            require_fixed_slots(price, relation)
         return (price.batches.event(price.bound, price.bits, str(kind)),)
     if isinstance(price, BlockPrice) or kind is QueryKind.VOTE_COUNTS:
         return (_block_event(kind, price, size),)
@@ -257,6 +260,15 @@ def events_of(kind: QueryKind, price: AnyPrice, relation: Relation, size: int = 
     else:
         events = Pure(pure_rate(price, relation), str(kind)), Pure(price.cover, what)
     return events
+
+
+def require_fixed_slots(price: BatchPrice, relation: Relation) -> None:
+    """Refuse what the proof of a network's gradient is not about: only blanked records leave all others in place."""
+    if relation is not Relation.ZERO_OUT:
+        why = "a float can depend on the shape of its batch, which stays the same only where a record is blanked"
+        raise SettingError(f'A network has no price under {relation}: {why}. Use relation="zero-out".')
+    if price.batches.sampling is not Sampling.POISSON:
+        raise SettingError("A network is priced for Poisson batches alone.")
 
 
 def _block_event(kind: QueryKind, price: AnyPrice, size: int) -> Event:
@@ -355,7 +367,7 @@ def is_resolved(kind: QueryKind, bound: int, width: int) -> bool:
         return bound >= 1
     if kind in SIZED:
         return bound >= SMALLEST_MEAN_BOUND
-    plain = {QueryKind.GRADIENT, QueryKind.BATCH_GRADIENT, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
+    plain = {QueryKind.GRADIENT, *BATCHED, QueryKind.DIRECTION, QueryKind.NOISY_MINIMUM}
     plain |= {QueryKind.POSTERIOR, QueryKind.BLOCK_MEAN, QueryKind.COLUMN_MOMENTS}
     norm = bound if kind in plain else math.isqrt(bound)
     return norm >= 32 * math.sqrt(width)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from threading import Lock
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import NoReturn, Protocol
 
 from tacit.contract.plan import Plan
 from tacit.contract.query import KIND_OF, Answer, Progress, Query
-from tacit.contract.sensitivity import LARGEST_TOTAL, Price
+from tacit.contract.sensitivity import LARGEST_TOTAL, AnyPrice, Price
 from tacit.errors import ClusterError, PlanViolation
-from tacit.mechanisms.query_responder import Responder
 
-if TYPE_CHECKING:
-    from tacit.mechanisms.grouped_responder import GroupedResponder
 
-AnyResponder: TypeAlias = "Responder | GroupedResponder"
+class AnyResponder(Protocol):
+    """Holds records and answers queries at a price."""
+
+    def answer(self, query: Query, price: AnyPrice) -> Answer:
+        """Answer a query; the plan it belongs to has been reserved before."""
 
 
 class PlannedGate:

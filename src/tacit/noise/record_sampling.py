@@ -98,3 +98,19 @@ def uniform_numbers(count: int, population: int, entropy: Entropy) -> Integers:
         found.append((words[words < limit] if limit < 1 << 63 else words) % population)
         missing -= len(found[-1])
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
+def random_places(count: int, places: int, entropy: Entropy) -> Integers:
+    """Draw `count` distinct numbers below `places`, in random order.
+
+    Guarantee: every injection has the same probability, exactly. So the law of the first k is that of k numbers drawn
+    alone: whether one more is drawn does not change where the others are.
+    """
+    if whole("count", count, 0) > whole("places", places, 1):
+        raise SettingError("There are fewer places than records.")
+    while True:
+        keys = entropy.words(places)
+        order = np.argsort(keys, kind="stable")
+        # Equal keys would favour the first of them; without any, all orders are equally likely.
+        if bool((np.diff(keys[order]) != 0).all()):
+            return order[:count].astype(np.int64)

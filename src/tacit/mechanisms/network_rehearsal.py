@@ -1,0 +1,162 @@
+"""A rehearsal of a module on made-up inputs, before anything is charged: whether its examples keep to themselves.
+
+No record is read. Proof: proofs/mechanisms/network_rehearsal.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from tacit.contract.network_query import Network
+from tacit.errors import SettingError
+from tacit.mechanisms.example_gradients import Part, example_parts, is_by_hand
+
+MIXING = {
+    nn.modules.batchnorm._BatchNorm: "nn.GroupNorm",  # noqa: SLF001 - the base of all its kinds
+    nn.SyncBatchNorm: "nn.GroupNorm",
+}
+"""Layers that mix the examples of a batch, and what to use in their place."""
+GOLDEN = (math.sqrt(5) - 1) / 2
+HUGE = 1e30
+T = TypeVar("T")
+COMPARED = 4
+"""Examples whose gradients are compared with those of torch.func."""
+TOLERANCE = 1e-3
+
+
+def require_separate(module: nn.Module) -> None:
+    """Refuse layers that mix examples, or keep statistics of them, by name."""
+    for name, layer in module.named_modules():
+        kind = type(layer).__name__
+        where = f"{kind} ({name})" if name else kind
+        for mixing, instead in MIXING.items():
+            if isinstance(layer, mixing):
+                raise SettingError(
+                    f"{where} mixes the examples of a batch, so that no clip bounds what one of them changes. "
+                    f"Use {instead} in its place. Nothing was spent."
+                )
+        if getattr(layer, "track_running_stats", False):
+            raise SettingError(
+                f"{where} keeps statistics of the examples, which nobody pays for. Set track_running_stats=False. "
+                "Nothing was spent."
+            )
+
+
+def rehearsed(network: Network, shape: tuple[int, ...], labels: tuple[Any, ...], chunk: int) -> Network:
+    """Return the network as its gradients are to be computed, or refuse it by what was found.
+
+    `shape` is that of one input with its torch type last, `labels` the same of one label.
+
+    Guarantee: on the made-up inputs of a chunk, changing one example to blanks, huge numbers or none left the bits of
+    all other examples' losses and gradients as they were.
+    """
+    require_separate(network.module)
+    inputs, targets = _made_up(shape, chunk), _made_up(labels, chunk)
+    chosen = replace(network, by_hand=is_by_hand(network.module) and _agrees(network, inputs, targets))
+    before, losses = _parts(chosen, inputs, targets), _losses(network, inputs, targets)
+    for place in (0, chunk // 2, chunk - 1):
+        for change in _changes(inputs[place]):
+            other = inputs.clone()
+            other[place] = change
+            others = [row for row in range(chunk) if row != place]
+            kept = _same_bits(losses[others], _losses(network, other, targets)[others])
+            if not kept or not _same_elsewhere(before, _parts(chosen, other, targets), place):
+                raise SettingError(
+                    "The module mixes the examples of a batch: a change of one moved gradients of others. Each example "
+                    "must be computed on its own. Nothing was spent."
+                )
+    return chosen
+
+
+def _made_up(shape: tuple[Any, ...], count: int) -> Tensor:
+    """Numbers between -1 and 1 that follow no data, or tokens 0 and 1."""
+    *sizes, kind = shape
+    steps = torch.arange(1, count * math.prod(sizes) + 1, dtype=torch.float64)
+    spread = torch.frac(steps * GOLDEN).reshape(count, *sizes)
+    return (2.0 * spread - 1.0).float() if kind == torch.float32 else (spread > 0.5).to(kind)
+
+
+def _changes(example: Tensor) -> list[Tensor]:
+    blank = torch.zeros_like(example)
+    if not example.is_floating_point():
+        return [blank, torch.ones_like(example)]
+    return [blank, torch.full_like(example, HUGE), torch.full_like(example, math.nan)]
+
+
+def _losses(network: Network, inputs: Tensor, targets: Tensor) -> Tensor:
+    """Losses of a chunk that is computed together, as a user of the module would."""
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        found = _refused_if_failing(lambda: network.loss(network.module(inputs), targets))
+    if not isinstance(found, Tensor) or found.shape != (len(inputs),):
+        raise SettingError("A loss must return one number for each example, not their mean. Nothing was spent.")
+    return found
+
+
+def _parts(network: Network, inputs: Tensor, targets: Tensor) -> dict[str, Part]:
+    """Gradients of single examples with the same random numbers, if the module draws any."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return _refused_if_failing(lambda: example_parts(network, inputs, targets))
+
+
+def _refused_if_failing(run: Callable[[], T]) -> T:
+    try:
+        return run()
+    except (RuntimeError, ValueError, TypeError, IndexError) as error:
+        raise SettingError(
+            f"The module could not be run on made-up inputs of this shape: {error}. Nothing was spent."
+        ) from error
+
+
+def _agrees(network: Network, inputs: Tensor, targets: Tensor) -> bool:
+    """Whether gradients derived by hand are those of torch.func, for some examples."""
+    by_functions, by_hand = (replace(network, by_hand=by_hand) for by_hand in (False, True))
+    few = inputs[:COMPARED], targets[:COMPARED]
+    try:
+        derived = example_parts(by_hand, *few)
+    except (RuntimeError, ValueError):
+        # A layer that is used twice, or whose output is changed in place.
+        return False
+    expected = _parts(by_functions, *few)
+    if expected.keys() != derived.keys():
+        return False
+    for name, part in expected.items():
+        want, got = formed(part), formed(derived[name])
+        if not bool((want - got).norm() <= TOLERANCE * (want.norm() + TOLERANCE)):
+            return False
+    return True
+
+
+def formed(part: Part) -> Tensor:
+    """The gradients of a part as rows (example, size)."""
+    if len(part) == 1:
+        return part.rows
+    if len(part) == 2:
+        return torch.einsum("io,ij->ioj", part.left, part.right).flatten(1)
+    table = torch.zeros(len(part.rows), part.count, part.rows.shape[2])
+    return table.scatter_add(1, part.places[:, :, None].expand_as(part.rows), part.rows).flatten(1)
+
+
+def _same_elsewhere(before: dict[str, Part], after: dict[str, Part], place: int) -> bool:
+    """Whether all rows but one have the same bits, zeros of either sign and one kind of no number included."""
+    if before.keys() != after.keys():
+        return False
+    others = [row for row in range(len(next(iter(before.values()))[0])) if row != place]
+    for name, part in before.items():
+        for old, new in zip(part, after[name], strict=True):
+            if isinstance(old, Tensor) and not _same_bits(old[others], new[others]):
+                return False
+    return True
+
+
+def _same_bits(old: Tensor, new: Tensor) -> bool:
+    if old.dtype == torch.float32:
+        old, new = old.contiguous().view(torch.int32), new.contiguous().view(torch.int32)
+    return torch.equal(old, new)

@@ -1,0 +1,67 @@
+"""Arrays of examples as a network takes them. Shapes and types are public, contents are not looked at."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from tacit.errors import DataError, SettingError
+
+
+class Examples(NamedTuple):
+    """Inputs, labels, and which examples are valid."""
+
+    inputs: NDArray[Any]
+    labels: NDArray[Any]
+    valid: NDArray[np.bool_]
+
+
+def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Examples:
+    """Read arrays, tensors or a TensorDataset; a loader is refused.
+
+    Guarantee: no example is refused for its content. Tokens that an embedding has not make an example invalid; numbers
+    that are not finite are left to the loss, which then has no gradient.
+    """
+    if isinstance(X, DataLoader):
+        raise SettingError(
+            "A DataLoader shuffles examples and cuts them into batches, and that is not what the price is for: each "
+            "step draws its own secret Poisson batch. Give the arrays: fit(X, y), or fit(dataset). Nothing was spent."
+        )
+    if y is None and isinstance(X, TensorDataset):
+        if len(X.tensors) != 2:
+            raise DataError("A dataset must have inputs and labels.")
+        X, y = X.tensors
+    if y is None:
+        raise DataError("y is missing: give inputs and labels.")
+    inputs = _array(X)
+    labels = np.ascontiguousarray(_array(y), dtype=np.int64 if whole_labels else np.float32)
+    if inputs.ndim < 2 or len(labels) != len(inputs):
+        raise DataError("X must be an array of records with at least two dimensions, and y one label for each.")
+    if inputs.dtype.kind == "f":
+        return Examples(np.ascontiguousarray(inputs, dtype=np.float32), labels, np.ones(len(inputs), np.bool_))
+    if inputs.dtype.kind not in "iub":
+        raise DataError("X must be an array of numbers.")
+    sizes = [layer.num_embeddings for layer in module.modules() if isinstance(layer, nn.Embedding)]
+    if not sizes:
+        return Examples(np.ascontiguousarray(inputs, dtype=np.float32), labels, np.ones(len(inputs), np.bool_))
+    tokens = np.ascontiguousarray(inputs, dtype=np.int64)
+    known = ((tokens >= 0) & (tokens < min(sizes))).reshape(len(tokens), -1).all(axis=1)
+    return Examples(tokens, labels, known)
+
+
+def _array(values: Any) -> NDArray[Any]:
+    if isinstance(values, torch.Tensor):
+        return values.detach().cpu().numpy()
+    return np.asarray(values)
+
+
+def shapes_of(examples: Examples) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Shape and torch type of one input, and of one label."""
+    kinds = {np.dtype(np.float32): torch.float32, np.dtype(np.int64): torch.int64}
+    inputs, labels = examples.inputs, examples.labels
+    return (*inputs.shape[1:], kinds[inputs.dtype]), (*labels.shape[1:], kinds[labels.dtype])

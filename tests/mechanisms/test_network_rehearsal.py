@@ -1,0 +1,72 @@
+"""The rehearsal: modules that mix examples are refused by name or by what they do, before a record is read."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tacit.contract.network_query import Network
+from tacit.errors import SettingError
+from tacit.mechanisms.network_rehearsal import rehearsed, require_separate
+from tacit.neural.example_losses import cross_entropy
+from tests.mechanisms.network_modules import BY_HAND, CASES, CLASSES, made
+
+CHUNK = 32
+LABEL = (torch.int64,)
+
+
+def shape_of(name: str) -> tuple[object, ...]:
+    case = CASES[name]
+    return (*case.shape, torch.int64 if case.tokens else torch.float32)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_modules_whose_examples_keep_to_themselves_pass(name: str) -> None:
+    found = rehearsed(replace(made(name), by_hand=True), shape_of(name), LABEL, CHUNK)
+    assert found.by_hand == (name in BY_HAND)
+
+
+@pytest.mark.parametrize("layer", [nn.BatchNorm1d(6), nn.SyncBatchNorm(6), nn.LazyBatchNorm1d()])
+def test_batch_norm_is_refused_by_name_with_its_replacement(layer: nn.Module) -> None:
+    with pytest.raises(SettingError, match=r"BatchNorm\w* \(1\) mixes.*GroupNorm"):
+        require_separate(nn.Sequential(nn.Linear(6, 6), layer))
+
+
+def test_statistics_that_are_kept_are_refused() -> None:
+    with pytest.raises(SettingError, match="track_running_stats"):
+        require_separate(nn.Sequential(nn.InstanceNorm1d(6, track_running_stats=True)))
+
+
+class Centred(nn.Module):
+    """Subtracts the mean of the batch: no name tells."""
+
+    def __init__(self, rate: float = 1.0) -> None:
+        super().__init__()
+        self.out, self.rate = nn.Linear(6, CLASSES), rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.out(x - self.rate * x.mean(0, keepdim=True))
+
+
+def contrastive(outputs: Tensor, labels: Tensor) -> Tensor:
+    return cross_entropy(outputs, labels) + outputs.sum() ** 2
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        Network(Centred(), cross_entropy, "mean"),
+        Network(Centred(1e-6), cross_entropy, "a little of the mean"),
+        Network(nn.Linear(6, CLASSES), contrastive, "loss"),
+    ],
+    ids=["module", "a little", "loss"],
+)
+def test_mixing_without_a_name_is_found(network: Network) -> None:
+    with pytest.raises(SettingError, match="mixes the examples"):
+        rehearsed(network, (6, torch.float32), LABEL, CHUNK)
+
+
+def test_a_module_that_does_not_fit_is_refused_in_words() -> None:
+    with pytest.raises(SettingError, match="could not be run"):
+        rehearsed(Network(nn.Linear(5, 3), cross_entropy, "five"), (6, torch.float32), LABEL, CHUNK)
