@@ -7,6 +7,7 @@ their coverage. One price for all is the right model for the table of `few_firms
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtr
 
 from benchmarks.coverage.population import (
     BINARY,
@@ -43,10 +44,11 @@ def _exams() -> Population:
         school = choice(SCHOOLS, SCHOOL_SHARES, n, generator)
         repeats = coin(np.full(n, 0.06), generator)
         level = np.array([SCHOOL_LEVELS[name] for name in school])
-        latent = 60 + 9 * np.log1p(hours) - 0.3 * pupils + level - 8 * repeats + 14 * generator.standard_normal(n)
-        # Nobody has more than all points.
-        y = np.round(latent).clip(0, 100)
-        return Draw({"hours": hours, "pupils": pupils, "school": school, "repeats": repeats, RESPONSE: y})
+        center = 60 + 9 * np.log1p(hours) - 0.3 * pupils + level - 8 * repeats
+        # Nobody has more than all points: the mean is Σ P(y ≥ k).
+        y = np.floor(center + 14 * generator.standard_normal(n) + 0.5).clip(0, 100)
+        mean = sum(ndtr((center - points + 0.5) / 14) for points in range(1, 101))
+        return Draw({"hours": hours, "pupils": pupils, "school": school, "repeats": repeats, RESPONSE: y}, mean)
 
     columns = {
         "hours": numeric(0, 80),
@@ -55,7 +57,7 @@ def _exams() -> Population:
         "repeats": numeric(0, 1),
         RESPONSE: numeric(0, 100),
     }
-    about = "points of exams: 12% at the end of the scale, the logarithm of hours left out, a school with 3%"
+    about = "points of exams: 4% at the end of the scale, the logarithm of hours left out, a school with 3%"
     return Population("exams", about, "gaussian", terms, columns, sample)
 
 
