@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.coverage import (
     invented,
+    invented_last,
     invented_later,
     populations_binary,
     populations_classes,
@@ -25,10 +26,11 @@ POPULATIONS: dict[str, Population] = {
         populations_families,
         invented,
         invented_later,
+        invented_last,
     )
     for population in module.populations()
 }
-INVENTED = frozenset(it.name for module in (invented, invented_later) for it in module.populations())
+INVENTED = frozenset(it.name for module in (invented, invented_later, invented_last) for it in module.populations())
 
 
 def chosen(names: Sequence[str]) -> list[Population]:

@@ -21,8 +21,8 @@ PLAIN = Coordinates(None, 4.0)
 
 
 @cache
-def planned() -> Plan:
-    model = tacit.LogisticRegression(epsilon=3.0, bounds=(-1, 1), inference=True)
+def planned(epsilon: float = 1.0) -> Plan:
+    model = tacit.LogisticRegression(epsilon=epsilon, bounds=(-1, 1), inference=True)
     plan: Plan = model.plan(N, 3)
     return plan
 
@@ -62,6 +62,48 @@ def test_it_is_one_newton_step_from_the_pilot() -> None:
     assert sandwich.curvature_noise == pytest.approx(1e-6)
     # With next to no noise of its own the whole step was the pilot's error.
     assert sandwich.pilot_error == pytest.approx(float(np.sum(sandwich.step**2)), rel=1e-3)
+
+
+def nearer(gradient: Any, noise: float) -> tuple[Any, Any, Given]:
+    class Loud(Given):
+        def ask(self, query: Query) -> Answer:
+            found = super().ask(query)
+            return Answer(found.value, N * noise) if isinstance(query, GradientSum) else found
+
+    gate = Loud(gradient, np.diag([0.1, 0.2, 0.25, 0.15]), 1e-6)
+    start = Pilot(np.full(4, 0.1), np.zeros(4), planned().loss, share=0.5)
+    return *take_step(gate, planned(3.0), PLAIN, start, 2.0, None), gate
+
+
+def test_where_the_signal_is_large_there_are_two_steps_and_the_last_begins_where_the_first_led() -> None:
+    gradient, values = np.array([0.01, -0.02, 0.0, 0.03]), np.array([0.1, 0.2, 0.25, 0.15])
+    theta, sandwich, gate = nearer(gradient, 1e-9)
+    first, _, second, _ = gate.asked
+    assert isinstance(first, GradientSum)
+    assert isinstance(second, GradientSum)
+    np.testing.assert_allclose(first.theta, 0.1)
+    np.testing.assert_allclose(second.theta, 0.1 - gradient / values, atol=1e-12)
+    # The gradient of this gate does not change, so the last step is as long as the first.
+    np.testing.assert_allclose(theta, 0.1 - 2 * gradient / values, atol=1e-12)
+    np.testing.assert_allclose(sandwich.step, gradient / values)
+    assert [type(query) for query in gate.asked] == [GradientSum, CurvatureAndScore] * 2
+
+
+def test_what_noise_explains_of_the_first_step_is_not_stepped() -> None:
+    gradient, values = np.array([0.01, -0.02, 0.0, 0.03]), np.array([0.1, 0.2, 0.25, 0.15])
+    square, own = float(np.sum((gradient / values) ** 2)), float(np.sum(values**-2.0))
+    for part in (0.3, 1.0, 4.0):
+        _, _, gate = nearer(gradient, float(np.sqrt(part * square / own)))
+        second = gate.asked[2]
+        assert isinstance(second, GradientSum)
+        np.testing.assert_allclose(second.theta, 0.1 - max(0.0, 1 - part) * gradient / values, atol=1e-12)
+
+
+def test_a_long_first_step_is_cut() -> None:
+    _, _, gate = nearer(np.array([5.0, 0.0, 0.0, 0.0]), 1e-9)
+    second = gate.asked[2]
+    assert isinstance(second, GradientSum)
+    np.testing.assert_allclose(second.theta, [0.1 - ONE_STEP.longest, 0.1, 0.1, 0.1])
 
 
 def test_directions_below_the_noise_are_left_to_the_pilot() -> None:

@@ -137,7 +137,8 @@ def test_the_plan_is_what_is_asked_in_its_order(family: str) -> None:
     between = {"gaussian": tail, "poisson": tail, "huber": [Purpose.RESIDUALS], "binomial": []}
     assert purposes[0] is Purpose.STANDARDISING
     after = [Purpose.NOT_FITTED] if between[family] is tail else []
-    last = [*between[family], Purpose.LAST_STEP, Purpose.CURVATURE_AND_SCORE, *after]
+    near = [Purpose.NEAR_STEP] * (2 if plan.signal >= ONE_STEP.near_signal and family in {"binomial", "poisson"} else 0)
+    last = [*between[family], *near, Purpose.LAST_STEP, Purpose.CURVATURE_AND_SCORE, *after]
     assert purposes[-len(last) :] == last
     level = Purpose.LABEL_SHARE if family == "binomial" else Purpose.RESPONSE_LOCATION
     assert purposes.index(level) < purposes.index(Purpose.SECOND_MOMENTS)

@@ -30,6 +30,7 @@ class Purpose(StrEnum):
     CURVATURE_AND_SCORE = "curvature and score"
     GRADIENT_NORMS = "quantile of gradient norms"
     GRADIENT_TAIL = "mean of large gradient norms"
+    NEAR_STEP = "step before the last"
     LAST_STEP = "last step"
     NOT_FITTED = "rows that are not fitted"
     GRADIENT = "gradient"

@@ -173,11 +173,14 @@ class StepCovariance:
     def _bias(self, combinations: Matrix) -> float:
         """What the clip's bias adds to every direction of combinations, squared.
 
-        The bound B holds for one direction. The whole gradient is biased by √d B at most, and B has noise itself.
+        The bound B holds for one direction. The whole gradient is biased by √d B at most, and B has noise itself. That
+        of least squares is biased in several directions at once where errors are skewed.
         """
         sandwich, count = self.sandwich, len(combinations)
-        if not self.biased(combinations):
+        if sandwich.asymmetry > 0.0 or sandwich.bias == 0.0:
             return sandwich.bias**2 / count
+        if not self.biased(combinations):
+            return sandwich.bias**2
         bound = max(sandwich.bias, RELIABILITY.joint_bias * sandwich.step_noise)
         return RELIABILITY.joint_part * len(sandwich.curvature) * bound**2 / count
 

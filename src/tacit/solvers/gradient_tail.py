@@ -37,7 +37,7 @@ class Clip:
 
     A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `expected` is the share of
     records there by the law of the tail, `worst` the bias where there are more. `deviation` is that of normal
-    residuals with this quantile of the norms.
+    residuals with this quantile of the norms, and `wide` says that the public bound is far beyond it.
     """
 
     norm: float
@@ -46,6 +46,7 @@ class Clip:
     expected: float = 0.0
     worst: float = 0.0
     deviation: float = math.inf
+    wide: bool = False
 
 
 def choose_clip(
@@ -72,12 +73,16 @@ def choose_clip(
     clip = best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
     if loss.code is Code.SQUARED and largest > TAIL.loose * quantile:
         clip = replace(clip, bias=TAIL.loose_safety * clip.bias)
+    deviation = quantile / (NormalDist().inv_cdf((1 + held) / 2) * math.sqrt(coordinates.dimension))
     fitted = min(TAIL.beyond[0] * clip.norm, TAIL.beyond[1] * quantile)
-    normal = NormalDist().inv_cdf((1 + held) / 2) * math.sqrt(coordinates.dimension)
-    law = tail_law(quantile, held, excess, largest)
+    if loss.code is Code.SQUARED:
+        # Rows far out have gradients of this size where the model is right for them.
+        fitted = max(fitted, TAIL.far_out * row_bound * deviation)
+    law = tail_law(quantile, held, excess, largest, heavy=True)
     expected = 0.0 if law is None else (1 - held) * float(np.mean(law > fitted))
     worst = max(clip.bias, scale * largest)
-    return replace(clip, fitted=fitted, expected=expected, worst=worst, deviation=quantile / normal)
+    wide = largest > TAIL.wide * quantile
+    return replace(clip, fitted=fitted, expected=expected, worst=worst, deviation=deviation, wide=wide)
 
 
 def bias_at(
@@ -95,12 +100,16 @@ def bias_at(
     return clip.worst if plan.private and found > clip.expected * plan.count else clip.bias
 
 
-def tail_law(quantile: float, held: float, excess: float, largest: float) -> Vector | None:
-    """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy."""
+def tail_law(quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False) -> Vector | None:
+    """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy.
+
+    A `heavy` one is lognormal, g_q exp(γ(|Z| / z_q - 1)): with the same mean excess more norms are far beyond.
+    """
     places = (np.arange(TAIL.points) + 0.5) / TAIL.points
     inverse = NormalDist().inv_cdf
     ends = [inverse(share) for share in ((1 + held + (1 - held) * places) / 2).tolist()]
-    logs = np.log(np.array(ends) / inverse((1 + held) / 2))
+    ratios = np.array(ends) / inverse((1 + held) / 2)
+    logs = ratios - 1 if heavy else np.log(ratios)
 
     def tail(power: float, bound: float) -> Vector:
         return np.asarray(np.minimum(quantile * np.exp(power * logs), max(bound, quantile)))

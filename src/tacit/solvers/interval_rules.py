@@ -103,14 +103,22 @@ class OneStep:
     numbers: Shares = rule(Shares(5, 0, 11, 3, 3, 24, 42, 3), "least squares")
     clear: float = rule(3000.0, "signal from which matrices need less")
     clear_logistic: Shares = rule(Shares(2, 1, 6, 0, 0, 14, 52), "two labels, clear signal")
-    clear_numbers: Shares = rule(Shares(2, 0, 6, 2, 2, 12, 60, 1), "least squares and counts")
+    clear_numbers: Shares = rule(Shares(2, 0, 6, 2, 2, 12, 60, 4), "least squares and counts")
     robust: Shares = rule(Shares(5, 0, 11, 0, 0, 30, 36), "Huber's loss")
     residuals: int = rule(2, "part for the radius of the residuals, where Huber's threshold is relative to it")
     counts: Shares = rule(Shares(5, 0, 11, 3, 3, 24, 38, 3), "counts")
+    near: tuple[int, int] = rule(
+        (6, 4), "parts for gradient and curvature of a step before the last, labels and counts"
+    )
+    near_visible: float = rule(1.3, "noise norms to which that curvature is raised")
+    near_signal: float = rule(2000.0, "signal from which there is one: what the pilot leaves out is seen")
     wide: float = rule(32.0, "signal over √d below which the curvature is hard to see")
     wide_sandwich: int = rule(4, "times its share then")
     short_rows: float = rule(0.5, "squared row norm over d up to which columns are as declared")
     scale_noise: float = rule(0.03, "noise of counts, of n, beyond which they tell no scale")
+    row_factor: Growth = rule(
+        Growth(math.sqrt(2.0), 2000.0, 0.4, math.sqrt(2.0), 6.0), "norm of rows in moments, over √d"
+    )
     second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")
     clip: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels")
     numbers_clip: Growth = rule(Growth(2.5, 100.0, 0.4, 1.5, 100.0), "the same for numbers")
@@ -156,7 +164,10 @@ class Tail:
     beyond: tuple[float, float] = rule((2.0, 8.0), "clips, or quantiles, beyond which a shortened row is not fitted")
     loose: float = rule(2000.0, "quantiles below the public bound beyond which it ties no tail, numbers")
     loose_safety: float = rule(2.0, "times the bias then")
-    few: float = rule(0.5, "least quantile over that of normal errors of the residuals' size: else a few hold the sum")
+    far_out: float = rule(3.0, "deviations of a residual in rows far out, from which these are not fitted")
+    wide: float = rule(400.0, "quantiles below the public bound: with a narrow response, spikes are not ruled out")
+    narrow: float = rule(0.0028, "deviation of a narrow response over its range")
+    few: float = rule(0.25, "least quantile over that of normal errors of the residuals' size: else a few hold the sum")
     unfit_noises: float = rule(
         2.0, "deviations of noise by which there are more than the law of the tail says: no interval"
     )

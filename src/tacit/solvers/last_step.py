@@ -17,7 +17,7 @@ from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
 from tacit.losses import classification, links, regression
 from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code, Loss
-from tacit.solvers.coordinates import Coordinates, Vector, response_ends
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
 from tacit.solvers.nuisance import residual_threshold
@@ -76,13 +76,14 @@ def take_step(
         clip_factor = math.sqrt(ONE_STEP.clip.at(plan.signal * 4 * logits))
     row_bound = clip_factor * math.sqrt(dimension)
     loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
-    gradient = predictors.gradient(gate.ask(GradientSum(pilot.theta, clip.norm, matrix, True, loss)))
+    share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
+    begin, known = step_nearer(gate, plan, matrix, begin, loss, clip, row_bound, share)
+    gradient = predictors.gradient(gate.ask(GradientSum(predictors.shaped(begin), clip.norm, matrix, True, loss)))
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
     place = begin
     if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
-        place = part_way(coordinates, predictors, begin, loss, row_bound, Answer(mean, step_noise), mean_row)
-    share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
+        place = part_way(coordinates, predictors, begin, loss, row_bound, Answer(mean, step_noise), mean_row, known)
     pair = predictors.matrices(gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share)))
     noise = pair.noise_scale / plan.records
     curvature = pair.value[0] * loss.smoothness / plan.records
@@ -128,6 +129,36 @@ def take_step(
     return predictors.shaped(theta), sandwich
 
 
+def step_nearer(
+    gate: Gate,
+    plan: Plan,
+    matrix: Matrix | None,
+    pilot: Vector,
+    loss: Loss,
+    clip: Clip,
+    row_bound: float,
+    score_share: float | None,
+) -> tuple[Vector, Matrix | None]:
+    """Return where a first Newton step leads, and its curvature, raised to what noise explains; the pilot without one.
+
+    The last step leaves an error that is the square of what it corrects: a pilot with clipped gradients may be far off.
+    What noise explains of the step's square is not stepped.
+    """
+    if all(it.purpose is not Purpose.NEAR_STEP for it in plan.steps):
+        return pilot, None
+    predictors, shaped = Predictors.of(plan), Predictors.of(plan).shaped(pilot)
+    gradient = predictors.gradient(gate.ask(GradientSum(shaped, clip.norm, matrix, True, loss)))
+    pair = predictors.matrices(gate.ask(CurvatureAndScore(shaped, row_bound, matrix, loss, score_share)))
+    spectrum = Spectrum.of(pair.value[0] * loss.smoothness / plan.records)
+    noise = pair.noise_scale * loss.smoothness / plan.records
+    values = np.maximum(spectrum.values, ONE_STEP.near_visible * noise_norm(noise, len(pilot)))
+    step = spectrum.with_values(1 / values) @ gradient.value / plan.records
+    square = max(float(step @ step), np.finfo(float).tiny)
+    own = float(np.sum((gradient.noise_scale / plan.records / values) ** 2))
+    step *= max(0.0, 1.0 - own / square) * min(1.0, ONE_STEP.longest / math.sqrt(square))
+    return pilot - step, spectrum.with_values(values)
+
+
 def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     """Noise of a step in one direction, in predictor units, up to which the step is taken.
 
@@ -158,7 +189,9 @@ def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_
     steepest = high - low if loss.code is Code.SQUARED else loss.lipschitz
     clip = choose_clip(gate, plan, coordinates, pilot.theta, row_bound, loss, row_bound * steepest)
     # Where most residuals are far below their mean size, the sum is that of a few records, and no law of a tail holds.
-    few = loss.code is Code.SQUARED and clip.deviation < TAIL.few * RESPONSE.normal * pilot.size
-    if few and plan.private:
+    few = clip.deviation < TAIL.few * RESPONSE.normal * pilot.size
+    # A response that fills little of a far too wide range may have spikes, fewer than a count sees, that hold its mean.
+    few = few or (clip.wide and pilot.spread < TAIL.narrow * (high - low))
+    if few and plan.private and loss.code is Code.SQUARED:
         clip = replace(clip, bias=clip.worst)
     return replace(loss, lipschitz=clip.norm / row_bound), clip

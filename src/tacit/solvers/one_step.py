@@ -193,18 +193,20 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if signal < ONE_STEP.wide * math.sqrt(facts.design.identified):
         shares = replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
     residuals = ONE_STEP.residuals if facts.loss.relative else 0
+    bent = facts.loss.code in {*LABELS, Code.POISSON}
+    near = sum(ONE_STEP.near) if bent and signal >= ONE_STEP.near_signal else 0
     growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
     part = Fraction(growth.at(signal)).limit_denominator(1000)
     medians = START.medians if facts.design.intercept else 0
-    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole + residuals)
+    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole + residuals + near)
     columns, short = _counted_columns(facts, spent / (medians + START.radii))
-    whole = (shares if columns else replace(shares, scales=0)).whole + residuals
+    whole = (shares if columns else replace(shares, scales=0)).whole + residuals + near
 
     def cost(hundredths: int) -> Fraction:
         return allowed * (1 - part) * Fraction(hundredths, whole)
 
     rounds = (medians + START.radii if columns else 0) + 2 + 2 + facts.counts
-    rounds += (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals)
+    rounds += (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals) + 2 * bool(near)
     inner = _pilot(facts, options, allowed * part, rounds)
     steps: list[Step] = []
     if columns:
@@ -224,6 +226,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         (residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
         (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS, QueryKind.COUNTS),
         (shares.tail, 1, Purpose.GRADIENT_TAIL, QueryKind.COUNTS),
+        (near and ONE_STEP.near[0], 1, Purpose.NEAR_STEP, QueryKind.GRADIENT),
+        (near and ONE_STEP.near[1], 1, Purpose.NEAR_STEP, QueryKind.SANDWICH),
         (shares.step, 1, Purpose.LAST_STEP, QueryKind.GRADIENT),
         (shares.sandwich, 1, Purpose.CURVATURE_AND_SCORE, QueryKind.SANDWICH),
         (shares.fit, 1, Purpose.NOT_FITTED, QueryKind.COUNTS),
@@ -232,8 +236,9 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
             steps.append(priced(facts, kind, cost(hundredths), times, purpose))
     by_code = {**dict.fromkeys(LABELS, ONE_STEP.clip), **dict.fromkeys(LOG_LINKED, ONE_STEP.counts_clip)}
     clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
-    one_in = facts.one_in_of_moments(math.sqrt(moments / 2), START.row_factor)
-    start = StandardisedStart(columns, medians, START.radii, START.ridge, START.row_factor, clip, one_in)
+    row_factor = ONE_STEP.row_factor.at(signal) if bent else START.row_factor
+    one_in = facts.one_in_of_moments(math.sqrt(moments / 2), row_factor)
+    start = StandardisedStart(columns, medians, START.radii, START.ridge, row_factor, clip, one_in)
     solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
     return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(cost(shares.step))))
 

@@ -87,14 +87,19 @@ def part_way(
     row_bound: float,
     mean: Answer,
     mean_row: Vector | None,
+    known: Matrix | None = None,
 ) -> Vector:
     """Return where the matrices are asked for: part of the way of a step by public pseudo-rows.
+
+    A `known` curvature takes their place.
 
     With M at pilot + t·step the second-order biases of the pilot's noise (variance P) and of the
     step's (F) cancel at t = ½ P / (P + F). Their sum is the step's square, and F is known.
     """
-    curvature = expected_curvature(coordinates, predictors.shaped(pilot), loss, row_bound, mean_row)
-    spectrum = Spectrum.of(predictors.matrices(Answer(curvature, 0.0)).value)
+    if known is None:
+        expected = expected_curvature(coordinates, predictors.shaped(pilot), loss, row_bound, mean_row)
+        known = predictors.matrices(Answer(expected, 0.0)).value
+    spectrum = Spectrum.of(known)
     values = np.maximum(spectrum.values, ONE_STEP.flattest * float(spectrum.values.mean()))
     step = spectrum.with_values(1 / values) @ mean.value
     square, own = float(step @ step), mean.noise_scale**2 * float(np.sum(1 / values**2))

@@ -17,7 +17,8 @@ def drawn(name: str) -> Draw:
 
 def test_there_are_four_of_all_families() -> None:
     found = populations()
-    assert [each.name for each in found] == [each.name for each in chosen(["invented"])][-4:]
+    assert {each.name for each in found} <= {each.name for each in chosen(["invented"])}
+    assert len(found) == 4
     assert {each.family for each in found} == {"gaussian", "binomial", "poisson"}
 
 
