@@ -7,6 +7,7 @@ import pytest
 
 from tacit import LinearRegression, LogisticRegression
 from tacit.audit.attack import approximate_budget, gaussian_budget, pure_budget
+from tacit.audit.deep_points import epsilon_budget
 from tacit.audit.fits import AuditedFit
 from tacit.audit.registry import REPLAYED
 from tacit.audit.simulated_pairs import Outcome
@@ -16,7 +17,7 @@ NAMES = {"auto": "whitened-gradient", "intercept-only": "level", "private-bounds
 NAMES |= {"several-classes": "whitened-gradient", "counted-records": "newton", "GaussianMean": "mean"}
 NAMES |= {"SubsampleAggregate": "subsample-and-aggregate", "PATE": "teachers"}
 NAMES |= {"Covariance": "covariance", "PrivateWhitener": "covariance", "GaussianNB": "statistical-queries"}
-NAMES |= {"HypothesisClassifier": "hypotheses"}
+NAMES |= {"HypothesisClassifier": "hypotheses", "TukeyRegressor": "deep-point"}
 
 
 @pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
@@ -36,7 +37,7 @@ def test_a_fit_runs_the_solver_that_it_is_called_after(name: str, mu: float) -> 
         assert fit.budget is gaussian_budget
         assert 0.999 * mu < stated.mu <= mu * (1 + 1e-12)
     else:
-        assert fit.budget in {approximate_budget, pure_budget}
+        assert fit.budget in {approximate_budget, pure_budget, epsilon_budget}
         assert (
             (name.endswith(":pure") or name == "HypothesisClassifier")
             == (fit.budget is pure_budget)

@@ -5,6 +5,7 @@ import pytest
 
 import tacit
 from tacit.audit.attack import Subject
+from tacit.audit.deep_points import DEEP_FIT
 from tacit.audit.registry import ATTACKS, ESTIMATORS, REPLAYED, SOLVER_FITS, find
 from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import KIND_OF, QueryKind
@@ -39,7 +40,7 @@ def test_every_query_and_every_kind_has_an_attack() -> None:
 
 
 def test_no_two_attacks_share_a_name() -> None:
-    names = [fit.name for fit in (*ESTIMATORS, *SOLVER_FITS)]
+    names = [fit.name for fit in (*ESTIMATORS, *SOLVER_FITS, DEEP_FIT)]
     assert len(set(names)) == len(names)
     assert set(REPLAYED) == set(names) <= set(ATTACKS)
 

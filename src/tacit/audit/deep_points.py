@@ -32,7 +32,7 @@ from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.rows.storage.gathered_rows import gather
 
-RARE = 0.07
+RARE = 0.1
 """Share of the points that are left of m: rare in one world, and by the whole ratio more likely in the other."""
 GROWTH, FARTHEST = 4.0, 30.0
 """Logarithm of the ratio of an outer box to the next one, over the rate; and that of the largest to the innermost."""

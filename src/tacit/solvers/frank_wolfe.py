@@ -261,10 +261,14 @@ class Walk:
 def _walk(facts: PublicFacts, options: SolverOptions, paid: float) -> Walk:
     """As many steps as are paid for, if each has a range at which scores stand out, and halvings of the constant."""
     least, most = FRANK_WOLFE.steps
+    halvings = FRANK_WOLFE.halvings if facts.design.intercept else 0
     passes = facts.passes_allowed(options) + facts.counts
-    # Where passes are few, half of them are for the constant.
-    halvings = max(1, min(FRANK_WOLFE.halvings, passes // (2 * Walk.searches))) if facts.design.intercept else 0
-    most = max(1, min(most, passes - Walk.searches * halvings))
+    if options.max_passes is not None:
+        # Half of the passes are for the constant, where they are few.
+        halvings = min(halvings, max(1, passes // (2 * Walk.searches)))
+        most = max(1, min(most, passes - Walk.searches * halvings))
+    elif not facts.budget.is_pure:
+        most = min(most, passes)
     return Walk(options.iterations or int(between(paid, min(least, most), most)), halvings)
 
 
