@@ -150,7 +150,7 @@ def cancelled_flights() -> Table:
     frame = frame.iloc[np.random.RandomState(7).permutation(len(frame))[:MOST]]
     encoder = Encoder()
     numbers(encoder, frame, {"hour": (0.0, 24.0), "distance": (0.0, 5000.0), "day": (1.0, 31.0)})
-    carriers = "9E,AA,AS,B6,DL,EV,F9,FL,HA,MQ,OO,UA,US,VX,WN,YV".split(",")
+    carriers = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]
     levels = {"origin": ("EWR", "JFK", "LGA"), "month": tuple(map(str, range(1, 13))), "carrier": tuple(carriers)}
     categories(encoder, frame, levels)
     y = frame["dep_time"].isna().to_numpy()
@@ -169,11 +169,7 @@ def trousers() -> Table:
     kept = np.random.RandomState(7).permutation(len(stored["y_train"]))[:MOST]
     pixels = stored["x_train"][kept].reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)).reshape(-1, 49)
     return split(
-        "trousers",
-        "classification",
-        "held out",
-        encode(pixels, ((0, 255),) * 49).rows(),
-        stored["y_train"][kept] == 1,
+        "trousers", "classification", "held out", encode(pixels, ((0, 255),) * 49).rows(), stored["y_train"][kept] == 1
     )
 
 
