@@ -107,7 +107,7 @@ def test_what_is_a_public_map(encoder: Any, public: bool) -> None:
 
 
 def test_a_transformer_of_ones_own_is_taken_for_fitted() -> None:
-    class Own(TransformerMixin, BaseEstimator):
+    class Own(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         def fit(self, X: Any, y: Any = None) -> Any:
             del X, y
             return self
