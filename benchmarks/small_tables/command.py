@@ -114,7 +114,11 @@ def page(results: Results, found: Sequence[Verdict]) -> str:
     lines = ["# Small tables, rare classes, near separation", "", "Written by `python -m benchmarks small_tables`.", ""]
     lines += [f"{met} of {len(found)} targets are met. ± is the standard error of a mean over repetitions.", ""]
     for metric in ("auc", "r2", "log_loss"):
-        lines += [f"## {WORDS[metric]}", "", f"| table | chosen for | not private | {_heads('Tacit')} | {_heads('descent')} |"]
+        lines += [
+            f"## {WORDS[metric]}",
+            "",
+            f"| table | chosen for | not private | {_heads('Tacit')} | {_heads('descent')} |",
+        ]
         lines += ["|---" * (3 + 2 * len(EPSILONS)) + "|"]
         for entry in ENTRIES.values():
             exact = results.of(WITHOUT, entry.name, None, metric)
@@ -124,7 +128,12 @@ def page(results: Results, found: Sequence[Verdict]) -> str:
             shown = " | ".join("–" if cell is None else str(cell) for cell in cells)
             lines.append(f"| {entry.name} | {entry.trait} | {exact.value:.4f} | {shown} |")
         lines.append("")
-    lines += ["## Targets", "", "| table | seen when rules were chosen | target | asked | measured | |", "|---|---|---|---|---|---|"]
+    lines += [
+        "## Targets",
+        "",
+        "| table | seen when rules were chosen | target | asked | measured | |",
+        "|---|---|---|---|---|---|",
+    ]
     lines += [
         f"| {it.entry.name} | {'yes' if it.entry.seen else 'no'} | {it.check} | {it.asked} | {it.measured} | "
         f"{'met' if it.reached else '**missed**'} |"

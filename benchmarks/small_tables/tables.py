@@ -21,6 +21,7 @@ from benchmarks.accuracy.table import Table, split
 
 MOST = 10_000
 """Rows of a table, drawn at random where there are more."""
+Levels = dict[str, tuple[object, ...]]
 Trait = Literal["small", "rare class", "near separation", "many zeros"]
 
 
@@ -36,7 +37,12 @@ def heart() -> Table:
         "ca": (0.0, 3.0),
     }
     numbers(encoder, frame, ends)
-    levels = {"sex": ("1.0",), "cp": ("1.0", "2.0", "3.0", "4.0"), "fbs": ("1.0",), "restecg": ("0.0", "1.0", "2.0")}
+    levels: Levels = {
+        "sex": ("1.0",),
+        "cp": ("1.0", "2.0", "3.0", "4.0"),
+        "fbs": ("1.0",),
+        "restecg": ("0.0", "1.0", "2.0"),
+    }
     levels |= {"exang": ("1.0",), "slope": ("1.0", "2.0", "3.0"), "thal": ("3.0", "6.0", "7.0")}
     categories(encoder, frame, levels)
     y = frame["num"].to_numpy() > 0
@@ -89,7 +95,7 @@ def resident(frame: Any) -> Encoder:
     encoder = Encoder()
     numbers(encoder, frame, {"AGEP": (0.0, 100.0), "EDU": (0.0, 12.0), "POVPIP": (0.0, 501.0), "NPF": (0.0, 12.0)})
     numbers(encoder, frame, {"DENSITY": (0.0, 50_000.0)}, log=True)
-    levels: dict[str, tuple[object, ...]] = {"SEX": (1, 2), "MSP": tuple("123456"), "RAC1P": tuple(range(1, 10))}
+    levels: Levels = {"SEX": (1, 2), "MSP": tuple("123456"), "RAC1P": tuple(range(1, 10))}
     levels |= {"HISP": (0, 1, 2, 3, 4), "OWN_RENT": (0, 1, 2), "INDP_CAT": tuple(map(str, range(19)))}
     categories(encoder, frame, levels)
     return encoder
@@ -131,7 +137,7 @@ def poor_health() -> Table:
     encoder = Encoder()
     ends = {"Age": (0.0, 80.0), "BMI": (10.0, 90.0), "Pulse": (30.0, 200.0), "TotChol": (0.0, 15.0)}
     numbers(encoder, frame, ends | {"Poverty": (0.0, 5.0), "DaysPhysHlthBad": (0.0, 30.0)})
-    levels = {"Gender": ("female", "male"), "Work": ("Working", "NotWorking", "Looking"), "Diabetes": ("Yes",)}
+    levels: Levels = {"Gender": ("female", "male"), "Work": ("Working", "NotWorking", "Looking"), "Diabetes": ("Yes",)}
     categories(encoder, frame, levels | {"PhysActive": ("Yes", "No"), "Smoke100": ("Yes", "No")})
     return split("poor_health", "classification", "held out", encoder.rows(), y)
 
@@ -150,8 +156,12 @@ def cancelled_flights() -> Table:
     frame = frame.iloc[np.random.RandomState(7).permutation(len(frame))[:MOST]]
     encoder = Encoder()
     numbers(encoder, frame, {"hour": (0.0, 24.0), "distance": (0.0, 5000.0), "day": (1.0, 31.0)})
-    carriers = "9E,AA,AS,B6,DL,EV,F9,FL,HA,MQ,OO,UA,US,VX,WN,YV".split(",")
-    levels = {"origin": ("EWR", "JFK", "LGA"), "month": tuple(map(str, range(1, 13))), "carrier": tuple(carriers)}
+    carriers = ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"]
+    levels: Levels = {
+        "origin": ("EWR", "JFK", "LGA"),
+        "month": tuple(map(str, range(1, 13))),
+        "carrier": tuple(carriers),
+    }
     categories(encoder, frame, levels)
     y = frame["dep_time"].isna().to_numpy()
     return split("cancelled_flights", "classification", "held out", encoder.rows(), y)
@@ -169,11 +179,7 @@ def trousers() -> Table:
     kept = np.random.RandomState(7).permutation(len(stored["y_train"]))[:MOST]
     pixels = stored["x_train"][kept].reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)).reshape(-1, 49)
     return split(
-        "trousers",
-        "classification",
-        "held out",
-        encode(pixels, ((0, 255),) * 49).rows(),
-        stored["y_train"][kept] == 1,
+        "trousers", "classification", "held out", encode(pixels, ((0, 255),) * 49).rows(), stored["y_train"][kept] == 1
     )
 
 
@@ -183,7 +189,7 @@ def simulated(name: str, n: int, d: int, level: float, size: float, seed: int) -
     X = rng.uniform(-1, 1, (n, d))
     slopes = rng.standard_normal(d)
     margins = level + X @ (size * slopes / np.linalg.norm(slopes))
-    y = rng.logistic(size=n) < margins
+    y = (rng.logistic(size=n) < margins).astype(float)
     return split(name, "classification", "bundled", encode(X, ((-1, 1),) * d).rows(), y)
 
 

@@ -59,6 +59,7 @@ WITHOUT_RESPONSE = {"GaussianMean", "Covariance"}
 PREDICTING = [name for name in ZOO if name not in WITHOUT_RESPONSE]
 LINEAR = [name for name in PREDICTING if name != "GaussianNB"]
 
+
 def make(name: str, **settings: Any) -> Any:
     chosen = {"epsilon": 2.0, "bounds": (0, 10), "random_state": 3, **ZOO[name], **settings}
     return getattr(tacit, name)(**chosen)

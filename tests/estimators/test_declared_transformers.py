@@ -69,8 +69,7 @@ def test_nothing_is_learnt_from_the_records() -> None:
 
 
 def test_a_record_changes_its_own_row_alone() -> None:
-    changed = TABLE.copy()
-    changed.loc[1, ["age", "bmi", "ward"]] = [np.nan, 1e300, "undeclared"]
+    changed = pd.DataFrame({"age": [20.0, np.nan, 130.0], "bmi": [10.0, 1e300, 60.0], "ward": ["b", "undeclared", "c"]})
     for model, columns in ((BoundsScaler(ENDS), ["age", "bmi"]), (OneHotLevels(WARDS), ["ward"])):
         before, after = model.fit_transform(TABLE[columns]), model.fit_transform(changed[columns])
         assert np.isnan(after[1]).all()

@@ -204,7 +204,7 @@ def check_arrays_of_the_standard() -> None:
         checks = [check for _, check in estimator_checks_generator(estimator) if name_of(check) == ARRAY_API]
         assert len(checks) == 1
         run(checks[0], estimator)
-        print(type(estimator).__name__)
+        sys.stdout.write(f"{type(estimator).__name__}\n")
 
 
 def test_arrays_of_the_standard_are_read() -> None:

@@ -43,6 +43,7 @@ def warned(call: Any) -> list[type]:
     return [it.category for it in found if issubclass(it.category, RefitWarning | PreprocessingWarning)]
 
 
+@pytest.mark.filterwarnings("ignore:The budget")
 @pytest.mark.parametrize(
     ("transformer", "names"),
     [
@@ -56,8 +57,7 @@ def warned(call: Any) -> list[type]:
 )
 def test_a_fit_behind_a_fitted_transformer_warns_and_its_certificate_says_so(transformer: Any, names: Any) -> None:
     pipeline = make_pipeline(transformer, model(bounds=(-1e4, 1e4)))
-    with pytest.warns(PreprocessingWarning, match=rf"{names[0]}.*does not cover"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The budget")
+    with pytest.warns(PreprocessingWarning, match=rf"{names[0]}.*does not cover"):
         pipeline.fit(NUMBERS.copy(), LABELS)
     assert assumed(pipeline[-1])[PREPROCESSING] == names
     assert issubclass(PreprocessingWarning, PrivacyWarning)
@@ -107,7 +107,7 @@ def test_what_is_a_public_map(encoder: Any, public: bool) -> None:
 
 
 def test_a_transformer_of_ones_own_is_taken_for_fitted() -> None:
-    class Own(TransformerMixin, BaseEstimator):
+    class Own(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         def fit(self, X: Any, y: Any = None) -> Any:
             del X, y
             return self

@@ -93,9 +93,7 @@ def column_names(data: Any) -> tuple[str, ...]:
     return open_source(data, fewest=1, counted=False).names
 
 
-def prepared_table(
-    data: Any, columns: int, design_of: Callable[[Sequence[str]], Design]
-) -> NDArray[np.float64]:
+def prepared_table(data: Any, columns: int, design_of: Callable[[Sequence[str]], Design]) -> NDArray[np.float64]:
     """Return the prepared features of every record, by the design that the names of so many columns have.
 
     Guarantee: as for `prepared_rows`. No content of a record raises.

@@ -151,15 +151,10 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 design, loss = design_of(response), self._loss(response)
                 facts = settings.facts(table, refusals.invalid_rows, units=UNIT in given)
                 facts += [*self._design_facts(design), *self._facts(response), *declared.facts(given)]
-                if WEIGHT in given and refusals.invalid_rows == "error":
-                    facts.append(PublicFact(SOME_WEIGHT, True, "assumed"))
+                facts += self._premises(settings, weighted=WEIGHT in given and refusals.invalid_rows == "error")
                 if start is not None:
                     settings = settings.starting_at(prepared_start(self._started(start, design), design))
                     facts.append(start_fact(start))
-                if not settings.budget.is_infinite and settings.seed is None:
-                    around = surroundings(self)
-                    facts += around.facts()
-                    around.warn(charged=current_ledger.active_ledger() is not None, stacklevel=3)
                 # No frame of its own: warnings of the table point to the caller of `fit`.
                 release = self._fitter(table)(
                     design,
@@ -173,6 +168,15 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         self.__dict__.pop("certificate_", None)
         self._store(release.coefficients(), release.plan.design)
         return self
+
+    def _premises(self, settings: Settings, *, weighted: bool) -> list[PublicFact]:
+        """What is assumed of the weights, and of the scikit-learn around a private fit, of which it warns."""
+        facts = [PublicFact(SOME_WEIGHT, True, "assumed")] if weighted else []
+        if settings.budget.is_infinite or settings.seed is not None:
+            return facts
+        around = surroundings(self)
+        around.warn(charged=current_ledger.active_ledger() is not None, stacklevel=4)
+        return [*facts, *around.facts()]
 
     def without_records(self, X: Any, names: Sequence[str], records: int, unit: str) -> Self:
         """Become a fit that no record has entered: all coefficients 0. Of X the names of columns are read."""

@@ -1,4 +1,4 @@
-"""Transformers for a Pipeline that know what was declared and learn nothing: bounds to [-1, 1], levels to indicators."""
+"""Transformers for a Pipeline that learn nothing: declared bounds to [-1, 1], declared levels to indicators."""
 
 from __future__ import annotations
 

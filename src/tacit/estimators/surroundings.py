@@ -1,4 +1,4 @@
-"""Where in scikit-learn a fit happens: inside a search or cross-validation, or behind transformers fitted to the records.
+"""Where in scikit-learn a fit happens: inside a search or cross-validation, or behind fitted transformers.
 
 The guarantee of a fit covers neither what a transformer has learnt from the records nor a choice among fits by their
 scores. scikit-learn tells an estimator nothing of this, so the frames of the call are looked at. What happened before

@@ -37,7 +37,7 @@ FLAT = 0.3
 """Slope along a step, over that at its start, at which a line search ends."""
 TURNS, SAME_DEVIATION = 30, 1e-9
 PERFECT = 1e-4
-"""Least deviation of residuals, in half ranges of the response: where a fit is perfect, a loss in units of 0 is none."""
+"""Least deviation of residuals, in half ranges of the response: a perfect fit has none to measure a loss by."""
 SINGULAR = 1e-13
 """Singular values below this share of the largest are left out of a solution."""
 CURVED = frozenset({Code.SQUARED, Code.SMOOTH_HUBER, *TWO_LABELS, *LOG_LINKED})
