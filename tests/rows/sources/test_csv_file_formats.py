@@ -97,6 +97,9 @@ def test_messages_say_what_to_declare_by_the_first_line_alone(tmp_path: Path) ->
     with pytest.raises(SchemaError, match='declare delimiter = ";" under') as told:
         require_columns(source.names, ["größe", "alter"])
     assert "größe;alter" not in str(told.value)
+    path.write_bytes("a,b\n".encode("utf-8-sig"))
+    with pytest.raises(FileError, match='mark of UTF-8; declare encoding = "utf-8"'):
+        open_source(path, reading=Reading(FileFormat(encoding="cp1252")))
     path.write_bytes("a,b\n".encode("utf-16"))
     with pytest.raises(FileError, match="UTF-16; save it as UTF-8"):
         open_source(path)
