@@ -26,12 +26,19 @@ METADATA = {
 }
 
 
+def notebook_format() -> Any:
+    """The library that reads and writes notebooks, which has types in part."""
+    import nbformat
+
+    return nbformat
+
+
 def executed(path: Path) -> Any:
     """The notebook with the outputs of a new run."""
-    import nbformat
     from nbclient import NotebookClient
     from traitlets.config import Config
 
+    nbformat = notebook_format()
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         # What the kernel keeps of its user, and Tacit of earlier fits, stays in the folder.
@@ -59,9 +66,9 @@ def cleaned(notebook: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the notebooks that are named, or all."""
-    import nbformat
     from nbclient.exceptions import CellExecutionError
 
+    nbformat = notebook_format()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--check", type=Path, help="write to this folder in place of the documentation")
