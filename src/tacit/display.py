@@ -17,6 +17,7 @@ STYLE = """\
 .tacit-summary tbody th {font-weight: 400}
 .tacit-summary .facts th {opacity: .7}
 .tacit-summary th:first-child, .tacit-summary .facts th, .tacit-summary .facts td {text-align: left}
+.tacit-summary .facts td {white-space: normal; max-width: 52em}
 .tacit-summary .terms {border-top: 2px solid; border-bottom: 2px solid}
 .tacit-summary .terms thead th {border-bottom: 1px solid; font-weight: 600}
 .tacit-summary .title {font-weight: 600}

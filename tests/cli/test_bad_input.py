@@ -50,12 +50,12 @@ PUBLIC: Mapping[str, tuple[tuple[object, ...], str]] = {
     "unknown solver": (("--epsilon", 1, "--solver", "magic"), "solver"),
     "unknown family": (("--epsilon", 1, "--family", "gamma"), "family"),
     "iterations zero": (("--epsilon", 1, "--iterations", 0), "iterations"),
-    "step size zero": (("--epsilon", 1, "--step-size", 0), "step_size"),
-    "passes zero": (("--epsilon", 1, "--max-passes", 0), "max_passes"),
+    "step size zero": (("--epsilon", 1, "--step-size", 0), "--step-size"),
+    "passes zero": (("--epsilon", 1, "--max-passes", 0), "--max-passes"),
     "l2 negative": (("--epsilon", 1, "--l2", -1), "l2"),
     "radius negative": (("--epsilon", 1, "--radius", -1), "radius"),
-    "row norm negative": (("--epsilon", 1, "--row-norm", -1), "row_norm"),
-    "seed negative": (("--epsilon", 1, "--random-state", -1), "random_state"),
+    "row norm negative": (("--epsilon", 1, "--row-norm", -1), "--row-norm"),
+    "seed negative": (("--epsilon", 1, "--random-state", -1), "--random-state"),
     "unknown option": (("--epsilon", 1, "--magic"), "--magic"),
 }
 

@@ -8,9 +8,12 @@ from datetime import date, timedelta
 
 import pytest
 
+from tacit.design.design import Design
 from tacit.design.reading import DateReading, FileFormat, Reading, codes_given, number_of
 from tacit.documents.dataclass_json import from_plain, to_plain
-from tacit.errors import SchemaError
+from tacit.errors import CertificateError, SchemaError
+from tacit.formula.formula import design_from_formula
+from tacit.schema.schema import Schema
 
 
 @pytest.mark.parametrize(("given", "mark"), [(";", ";"), ("tab", "\t"), ("\\t", "\t"), ("pipe", "|"), (" ", " ")])
@@ -106,3 +109,22 @@ def test_what_is_usual_is_not_stored_and_all_is_read_back() -> None:
     )
     assert from_plain(Reading, to_plain(reading), "reading") == reading
     assert reading.codes_of("a") == ("-99", "9")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"file": {"delimiter": "ab", "decimal": ".", "encoding": "utf-8"}},
+        {"file": {"delimiter": ",", "decimal": ".", "encoding": "utf-16"}},
+        {"dates": {"d": {"format": "%Q", "unit": "days", "origin": None}}},
+        {"dates": {"d": {"format": "%Y-%m-%d", "unit": "weeks", "origin": None}}},
+        {"missing_codes": 7},
+        {"other": 1},
+    ],
+)
+def test_a_forged_reading_in_a_stored_design_is_refused(forged: dict[str, object]) -> None:
+    schema = Schema.parse("[columns.x]\ntype = 'numeric'\nlower = 0\nupper = 1\n[columns.y]\ntype = 'binary'\n")
+    stored = design_from_formula("y ~ x", schema).to_json()
+    assert "reading" not in stored
+    with pytest.raises(CertificateError):
+        Design.from_json({**stored, "reading": forged})

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.documents.dataclass_json import NOT_STORED, from_plain, stored_as, to_plain
+from tacit.documents.dataclass_json import NOT_STORED, OMITTED, from_plain, stored_as, to_plain
 from tacit.errors import CertificateError
 
 
@@ -128,3 +128,18 @@ def test_no_document_is_refused() -> None:
     for data in nothing:
         with pytest.raises(CertificateError, match="wrong type"):
             from_plain(Whole, data, "it")
+
+
+@dataclass(frozen=True)
+class Sparing:
+    number: int
+    words: tuple[str, ...] = field(default=(), metadata=OMITTED)
+
+
+def test_a_default_is_left_out_and_read_back() -> None:
+    assert to_plain(Sparing(1)) == {"number": 1}
+    assert to_plain(Sparing(1, ("a",))) == {"number": 1, "words": ["a"]}
+    for value in (Sparing(1), Sparing(1, ("a",))):
+        assert from_plain(Sparing, to_plain(value), "it") == value
+    with pytest.raises(CertificateError):
+        from_plain(Sparing, {"words": []}, "it")

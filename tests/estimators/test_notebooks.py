@@ -16,6 +16,9 @@ from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_tabl
 
 LONGEST = 2500  # Characters of a text that a cell shows.
 
+PLAIN = frozenset({"assumptions", "budget", "certificate", "guarantee", "loss", "mean"})
+"""Objects whose text is the call that makes them, or names their digest."""
+
 
 @cache
 def rows() -> tuple[Any, Any]:
@@ -67,6 +70,16 @@ def objects() -> dict[str, Any]:
         "public rows": tacit.public(*rows()),
         "ledger": tacit.Ledger(budget=tacit.Budget(mu=1.0)),
         "loss": fit.plan.loss,
+        "status of a ledger": tacit.Ledger(budget=tacit.Budget(epsilon=1.0, delta=1e-6)).status(),
+        "selection": tacit.select(pd.DataFrame(clinic_table(500)), schema, ["age > 50", "bmi > 30"], epsilon=1.0),
+        "comparison": tacit.compare(
+            "readmit ~ age",
+            tacit.public(pd.DataFrame(clinic_table(500))),
+            schema,
+            epsilon=1.0,
+            repeats=1,
+            solvers=["auto"],
+        ),
     }
 
 
@@ -75,6 +88,7 @@ def test_every_object_has_a_short_text_and_html() -> None:
         assert 0 < len(repr(shown)) < LONGEST, name
         assert 0 < len(str(shown)) < LONGEST, name
         assert "array(" not in repr(shown), name
+        assert name in PLAIN or not repr(shown).startswith(f"{type(shown).__name__}("), name
         page = shown._repr_html_()
         assert page[:4] + page[-6:] == "<div</div>", name
 

@@ -53,3 +53,7 @@ def test_a_summary_has_them() -> None:
     assert wide.pvalue == pytest.approx(plain.pvalue)
     ratio = fit.summary(units={"age": 10}, exponentiate=True).lines[1]
     assert ratio.coef == pytest.approx(np.exp(10 * plain.coef))
+
+
+def test_words_that_begin_with_a_number_say_the_unit() -> None:
+    assert checked_units({"age": (10, "10 years")}, ("age",)) == {"age": (10.0, "age, per 10 years")}

@@ -44,7 +44,7 @@ _SMALL_ORDER = frozenset({0, 1, _PRIME - 1, _ORDER_EIGHT, _PRIME - _ORDER_EIGHT}
 """The y of the eight points of small order; y is that of the point and of its negative."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification(Displayed):
     """What was found: that it adds up, who signed it, and which parts of a fit it covers or not."""
 
@@ -54,6 +54,11 @@ class Verification(Displayed):
     statement: str
     covers: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
+
+    def _shown(self) -> Shown:
+        facts = {"Adds up": "yes" if self.consistent else "no", "Signed by": self.signer or "nobody"}
+        facts |= {"Not covered": ", ".join(self.not_covered)} if self.not_covered else {}
+        return Shown("Verification", tuple(facts.items()), notes=(self.statement,))
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,10 @@ from tacit.errors import SettingError
 from tacit.validate import is_number, shown
 
 Units = Mapping[str, float | tuple[float, str]]
-"""For each term how many units of its column its effect is for, and how that is called: {"age": (10, "10 years")}."""
+"""For each term how many units of its column its effect is for, and how that is called: {"age": (10, "10 years")}.
+
+Words that begin with a number follow "age, per"; any others stand in the place of the term.
+"""
 
 
 def checked_units(units: Units | None, names: Sequence[str]) -> dict[str, tuple[float, str]]:
@@ -32,7 +35,8 @@ def _both(name: str, given: Any) -> tuple[float, str]:
     pair = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else ()
     if len(pair) != 2 or not is_number(pair[0]) or not isinstance(pair[1], str):
         raise SettingError(f'units of {shown(name)} must be a number or a pair such as (10, "10 years").')
-    return float(pair[0]), pair[1]
+    # Words that begin with the number say the unit; any others name the effect.
+    return float(pair[0]), f"{name}, per {pair[1]}" if pair[1][:1].isdigit() else pair[1]
 
 
 def parsed_units(texts: Sequence[str]) -> dict[str, tuple[float, str]]:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from tacit.accounting.composition import guarantee_of
+from tacit.display import Displayed, Shown
 from tacit.errors import BudgetError, InputError, LedgerError, SettingError
 from tacit.ledger import entry as entries
 from tacit.ledger.accounts import TOLERANCE, Accounts, read_number, require, units
@@ -18,6 +19,7 @@ from tacit.ledger.entry import NOTES, Charge, Entry, EntryKind, Purpose, Reserva
 from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event_json import from_json
 from tacit.privacy.relation import Relation
+from tacit.text_table import Table
 
 _CHARGED = {"events", "relation", "unit", "label"}
 _FIELDS = {
@@ -45,8 +47,8 @@ class Check:
     statement: str
 
 
-@dataclass(frozen=True)
-class Status:
+@dataclass(frozen=True, repr=False)
+class Status(Displayed):
     """What was spent and what is left, for one analyst or for what is granted to nobody.
 
     `spent` is what all charges guarantee together, `remaining` what is left in mu, rounded down, and `left` the same as
@@ -74,6 +76,19 @@ class Status:
             fits = "fit" if self.more_like_last == 1 else "fits"
             text += f", or {self.more_like_last} more {fits} like the last"
         return text
+
+    def _shown(self) -> Shown:
+        spent = "nothing" if self.spent is None else str(self.spent)
+        facts = [("Budget", str(self.budget)), ("Spent", spent), ("Left", str(self))]
+        facts += [("Paused", f"{who or 'everybody'}: {why}") for who, why in self.paused.items()]
+        rows = tuple((name, f"{whole:.0%}", f"{left:.0%}") for name, (whole, left) in self.granted.items())
+        return Shown(
+            "Ledger", tuple(facts), Table(("analyst", "granted", "left of the budget"), rows) if rows else None
+        )
+
+    def __repr__(self) -> str:
+        """Say it in full, as a notebook does."""
+        return self._shown().text()
 
 
 class Chain:

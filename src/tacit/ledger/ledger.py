@@ -314,7 +314,8 @@ class Ledger(Displayed):
         with_blocks.leave(self)
 
     def __repr__(self) -> str:
-        where = "in memory" if self.path is None else repr(str(self.path))
+        # Where its folder lies is nobody's concern who reads a notebook.
+        where = "in memory" if self.path is None else repr(self.path.name)
         return f"<Ledger {where}: {self.terms.budget}>"
 
     def _append(self, kind: EntryKind, document: Mapping[str, Any]) -> None:

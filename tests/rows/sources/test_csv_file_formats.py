@@ -97,6 +97,9 @@ def test_messages_say_what_to_declare_by_the_first_line_alone(tmp_path: Path) ->
     with pytest.raises(SchemaError, match='declare delimiter = ";" under') as told:
         require_columns(source.names, ["größe", "alter"])
     assert "größe;alter" not in str(told.value)
+    path.write_bytes("a,b\n".encode("utf-8-sig"))
+    with pytest.raises(FileError, match='mark of UTF-8; declare encoding = "utf-8"'):
+        open_source(path, reading=Reading(FileFormat(encoding="cp1252")))
     path.write_bytes("a,b\n".encode("utf-16"))
     with pytest.raises(FileError, match="UTF-16; save it as UTF-8"):
         open_source(path)
@@ -108,3 +111,20 @@ def test_letters_of_several_bytes_stay_in_their_lines() -> None:
     written = FileFormat(encoding="euc_jp")
     assert in_utf8(b"a\x8f\nb\x8f\xa2\n\n", written).count(b"\n") == 3
     assert in_utf8("日本\n語\n".encode("euc_jp"), written).decode() == "日本\n語\n"
+
+
+SPELLINGS = (
+    "1, 1,5 ,5 1,5e3 1,e3 +1,5 -,5 --1 1e 1E+5 inf NaN -inf Infinity 0x10 1_0 true FALSE 1.5 1. 1,5.2 1.234,5 1,5f"
+)
+SPELLINGS += f" 1e400 1e-400 {'9' * 400},5 , e5 + - N/A ."
+
+
+def test_a_number_is_the_same_beside_an_odd_one_however_it_is_spelt(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for spelt in (*SPELLINGS.split(), " 1,5 ", "1 5", ""):
+        found = []
+        for other in ("2", "zzz"):
+            path.write_text(f"a;b\n{spelt};1\n{other};1\n")
+            (batch,) = open_source(path, reading=Reading(FileFormat(";", ","))).batches(9, numeric=("a",), labels=())
+            found.append(batch.numeric(("a",))[0])
+        np.testing.assert_array_equal(found[0], found[1], err_msg=spelt)

@@ -252,8 +252,8 @@ class RecordEncoder:
             raise InvalidRecordsError(
                 "Some records are invalid: a needed value is missing, infinite or no number, a label is not declared, "
                 f"or a record has more or fewer fields than the table. {''.join(f'{text} ' for text in demands)}"
-                'If the table spells numbers, dates or missing cells in its own way, declare decimal = "," under '
-                '[file], type = "date" with a format, or missing_codes in the schema. '
+                'If the table spells numbers, letters, dates or missing cells in its own way, declare decimal = "," or '
+                'an encoding under [file], type = "date" with a format, or missing_codes in the schema. '
                 'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing.'
             )
 

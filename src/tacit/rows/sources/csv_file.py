@@ -7,6 +7,7 @@ one cell cannot change the type of a column. pyarrow takes long to import; the h
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import gzip
@@ -101,7 +102,7 @@ def open_bytes(path: Path) -> Any:
 def format_of(path: Path, declared: FileFormat | None = None) -> FileFormat:
     """The declared format with the delimiter of a file's name where none is declared."""
     declared = declared or FileFormat()
-    by_name = "\t" if ".tsv" in path.suffixes[-2:] else ","
+    by_name = "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
     return declared if declared.delimiter is not None else replace(declared, delimiter=by_name)
 
 
@@ -126,6 +127,8 @@ def read_header(path: Path, written: FileFormat | None = None) -> tuple[str, ...
     """
     line, names, text, written = first_line(path), None, None, format_of(path, written)
     encoding = "utf-8-sig" if written.encoding == "utf-8" else written.encoding
+    if line.startswith(codecs.BOM_UTF8) and encoding != "utf-8-sig":
+        raise FileError(f'{path.name!r} begins with the mark of UTF-8; declare encoding = "utf-8" under [file].')
     with contextlib.suppress(UnicodeDecodeError, csv.Error):
         text = line.decode(encoding).removesuffix("\n").removesuffix("\r")
         # Strict, so that a quote left open is an error.
