@@ -39,9 +39,10 @@ TOPICS = (
     "forecasts",
     "evaluations",
     "attacks",
+    "levels",
 )
 WITH_OPTIONS = frozenset(
-    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
+    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "levels", "pate", "private_search"}
 )
 
 

@@ -1,6 +1,7 @@
 """Gamma and negative binomial losses: derivatives, constants, weights, and the mean that a cut takes off."""
 
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -16,7 +17,7 @@ GAMMA = log_link.gamma(-3.0, 5.0, LARGEST)
 COUNTS = log_link.negative_binomial(ALPHA, 5.0, LARGEST)
 
 
-def negative_binomial(z: object, y: float) -> object:
+def negative_binomial(z: Any, y: float) -> Any:
     a = mpmath.mpf(ALPHA)
     return (y + 1 / a) * mpmath.log(1 + a * mpmath.exp(z)) - y * z
 
