@@ -8,8 +8,8 @@ small for slopes. R² of such a fit is -(level - mean)²/sd². Three things are 
     C  elsewhere sd² + E(level - mean)² at most 1.1 times what the better of the middle and the mean of the range,
        which has noise of range/(n·μ), would have
 
-No estimator has all of B and C where sd is small beside range/(n·μ): what keeps to the middle there cannot follow a mean
-that is two noises away.
+No estimator has all of B and C where sd is small beside range/(n·μ): what keeps to the middle there cannot follow a
+mean that is two noises away.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def beta(sd: float, gap: float) -> Callable[[np.random.Generator], Floats] | Non
 
 
 OFF_GRID: Mapping[str, Callable[[np.random.Generator], Floats]] = {
-    "0/1, 80% ones": lambda generator: (generator.random(RECORDS) < 0.8).astype(float),
-    "an answer from 1 to 5, mostly 4": lambda generator: generator.choice([0, 0.25, 0.5, 0.75, 1], RECORDS, p=[0.05, 0.1, 0.15, 0.5, 0.2]),
-    "lognormal cost, cut": lambda generator: np.minimum(np.exp(generator.normal(-3, 1, RECORDS)), 1.0),
-    "half zeros, else uniform": lambda generator: generator.uniform(0, 1, RECORDS) * (generator.random(RECORDS) < 0.5),
-    "two far groups": lambda generator: np.where(generator.random(RECORDS) < 0.3, 0.1, 0.9) + generator.normal(0, 0.02, RECORDS),
-}  # fmt: skip
+    "0/1, 80% ones": lambda it: (it.random(RECORDS) < 0.8).astype(float),
+    "an answer from 1 to 5, mostly 4": lambda it: it.choice(np.arange(5) / 4, RECORDS, p=[0.05, 0.1, 0.15, 0.5, 0.2]),
+    "lognormal cost, cut": lambda it: np.minimum(np.exp(it.normal(-3, 1, RECORDS)), 1.0),
+    "half zeros, else uniform": lambda it: it.uniform(0, 1, RECORDS) * (it.random(RECORDS) < 0.5),
+    "two far groups": lambda it: np.where(it.random(RECORDS) < 0.3, 0.1, 0.9) + it.normal(0, 0.02, RECORDS),
+}
 
 
 @dataclass(frozen=True)
