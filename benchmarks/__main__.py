@@ -41,9 +41,11 @@ TOPICS = (
     "evaluations",
     "attacks",
     "small_tables",
+    "levels",
 )
 WITH_OPTIONS = frozenset(
-    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "pate", "private_search", "small_tables"}
+    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "levels", "pate", "private_search"}
+    | {"small_tables"}
 )
 
 

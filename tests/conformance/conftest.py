@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.contract.block_query import AnyBlockQuery
+from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import (
     KIND_OF,
@@ -29,6 +30,7 @@ from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.selection_query import SelectionQuery
 from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.mechanisms.counts import integer_counts, integer_measures
+from tacit.mechanisms.deviance import integer_deviances
 from tacit.mechanisms.gradient import integer_gradient_sum
 from tacit.mechanisms.means import integer_sums
 from tacit.mechanisms.moments import integer_pairs, integer_second_moments
@@ -49,6 +51,8 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
         found = integer_counts(query, bound, store)
     elif isinstance(query, BoundedSums | GroupSums):
         found = integer_sums(query, bound, store)
+    elif isinstance(query, DevianceSum):
+        found = integer_deviances(query, bound, store)
     else:
         assert not isinstance(query, GroupedQuery | SelectionQuery | AnyBlockQuery)
         # As the responder does: the rows are brought to the query's coordinates first.

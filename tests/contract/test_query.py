@@ -11,6 +11,7 @@ import pytest
 from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.channel_map import ChannelMap, GroupMap
 from tacit.contract.checked_query import LARGEST, PART
+from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
 from tacit.contract.query import (
     KIND_OF,
@@ -51,6 +52,7 @@ VALID: dict[type, dict[str, Any]] = {
     NoisyMinimum: {"clip": 1.0, "ridge": 1.0, "matrix": MATRIX},
     DampedDirection: {"theta": THETA, "gradient": THETA, "damping": 1.0, "row_bound": 1.0, "matrix": MATRIX},
     CurvatureTrace: {"theta": THETA, "row_bound": 1.0, "matrix": MATRIX},
+    DevianceSum: {"theta": THETA, "cap": 1.0, "loss": classification.LOGISTIC},
     ChannelMoments: {"group": 0, "mean": MATRIX, "ends": (0, 2), "clip": 1.0},
     MappedGradient: {
         "theta": MATRIX,

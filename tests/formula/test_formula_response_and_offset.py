@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.design.attached_columns import AnyOffset, Offset
-from tacit.design.response import FAMILIES, Binary, Classes, Continuous, Count
+from tacit.design.response import FAMILIES, Binary, Classes, CloglogBinary, Continuous, Count, Positive, ProbitBinary
 from tacit.errors import FormulaError, SettingError
 from tacit.formula.formula import design_from_formula
 from tacit.schema.schema import BinaryColumn, DeclaredColumn, FactorColumn, NumericColumn, Schema
@@ -34,6 +34,10 @@ SCHEMA = Schema(COLUMNS)
         ("quantile", "shift", Continuous("shift", -3, 2, -0.5, 2.5)),
         ("poisson", "n", Count("n", 20)),
         ("multinomial", "ward", Classes("ward", ("a", "b", "c"))),
+        ("probit", "y", ProbitBinary("y", (0, 1))),
+        ("cloglog", "y", CloglogBinary("y", (0, 1))),
+        ("gamma", "bmi", Positive("bmi", 10, 60)),
+        ("negative-binomial", "n", Count("n", 20)),
     ],
 )
 def test_a_family_picks_the_response(family: str, response: str, expected: Any) -> None:
@@ -41,7 +45,8 @@ def test_a_family_picks_the_response(family: str, response: str, expected: Any) 
 
 
 def test_every_family_is_tested_above() -> None:
-    assert set(FAMILIES) == {"binomial", "gaussian", "huber", "quantile", "poisson", "multinomial"}
+    plain = {"binomial", "gaussian", "huber", "quantile", "poisson", "multinomial"}
+    assert set(FAMILIES) == plain | {"probit", "cloglog", "gamma", "negative-binomial"}
 
 
 def test_without_an_intercept_the_response_is_not_shifted() -> None:
@@ -57,6 +62,12 @@ def test_without_an_intercept_the_response_is_not_shifted() -> None:
         ("gaussian", "y", 'type = "numeric", lower and upper'),
         ("huber", "ward", 'type = "numeric"'),
         ("poisson", "y", "the largest count"),
+        ("probit", "n", 'binary column for family = "probit"'),
+        ("cloglog", "ward", 'binary column for family = "cloglog"'),
+        ("gamma", "y", 'numeric column for family = "gamma"'),
+        ("gamma", "shift", "is positive: declare lower = 0"),
+        ("negative-binomial", "shift", "lower = 0"),
+        ("negative-binomial", "y", "the largest count"),
         ("poisson", "shift", "lower = 0"),
         ("poisson", "a b", "lower = 0"),
         ("multinomial", "y", 'type = "factor"'),

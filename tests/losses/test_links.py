@@ -63,7 +63,7 @@ def test_a_weighted_slope_has_mean_zero_wherever_the_model_is_right(plain: Loss)
     np.testing.assert_allclose((1 - chance) * zero + chance * one, 0.0, atol=1e-14)
     # The weight is one number for both labels, and 1 where nothing is large.
     ratios = [compiled(loss, z, y)[0] / compiled(plain, z, y)[0] for y in (0.0, 1.0)]
-    np.testing.assert_allclose(*ratios, rtol=1e-12)
+    np.testing.assert_allclose(ratios[0], ratios[1], rtol=1e-12)
     assert ratios[0].max() == 1.0 > ratios[0].min()
 
 

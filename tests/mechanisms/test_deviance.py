@@ -52,7 +52,7 @@ def plain(loss: Loss, table: NDArray[np.float64]) -> NDArray[np.float64]:
             "probit": -2 * special.log_ndtr(np.where(y > 0, z, -z)),
             "cloglog": np.where(y > 0, -2 * np.log(-np.expm1(-m)), 2 * m),
         }
-    return np.minimum(found[loss.name] / CAP, 1.0)
+    return np.asarray(np.minimum(found[loss.name] / CAP, 1.0))
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 500])

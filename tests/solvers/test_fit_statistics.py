@@ -137,7 +137,13 @@ def test_what_is_no_deviance_or_has_no_gaussian_noise_is_refused_before_it_is_pa
             fitted(formula, family)
     with pytest.raises(SettingError, match="a delta above 0"):
         fitted(delta=0.0, solver="output-perturbation")
-    by_hand = {"solver": "gradient", "iterations": 5, "noise_multiplier": 9.0, "epsilon": None, "delta": 1e-6}
+    by_hand: dict[str, Any] = {
+        "solver": "gradient",
+        "iterations": 5,
+        "noise_multiplier": 9.0,
+        "epsilon": None,
+        "delta": 1e-6,
+    }
     with pytest.raises(SettingError, match="noise_multiplier"):
         fitted(**by_hand)
     with pytest.raises(SettingError, match="max_passes must be at least 2"):

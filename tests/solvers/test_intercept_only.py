@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import tacit
 from tacit.contract.plan import LEVEL_ONLY
 from tacit.privacy.budget import Budget
 from tacit.solvers.choice import plan_warnings
+from tacit.solvers.intercept_only import pulled
 
 
 def planned(n: int, d: int, **settings: Any) -> Any:
@@ -68,3 +70,60 @@ def test_slopes_that_are_released_are_no_level() -> None:
     plan = tacit.LinearRegression(epsilon=1.0, bounds=(0, 1), y_bounds=(0, 1)).plan(20_000, 3)
     assert not plan.level_only
     assert LEVEL_ONLY not in str(plan)
+
+
+NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 2000) for k in range(2000)])
+
+
+def squared_error(n_mu: float, gap: float) -> float:
+    """Mean squared error of a pulled mean of the range [0, 1], a `gap` from the middle, by quantiles of its noise."""
+    found = np.array([pulled(float(x), 1 / n_mu, 0.0, 1.0) for x in 0.5 + gap + NORMAL / n_mu])
+    return float(np.mean((found - 0.5 - gap) ** 2))
+
+
+@pytest.mark.parametrize("deviation", [0.125, 0.2, 0.29, 0.5])
+@pytest.mark.parametrize("more", [1.0, 1.5, 3.0])
+def test_where_the_noise_is_a_fifth_of_the_deviation_a_level_costs_little(deviation: float, more: float) -> None:
+    """R² of the level alone is -E(level - mean)² / deviation²; it may be -.05 where n·μ ≥ 5·range/deviation."""
+    n_mu = 5 * more / deviation
+    gaps = np.linspace(0.0, np.sqrt(0.25 - deviation**2), 12)
+    largest = max(squared_error(n_mu, gap) for gap in gaps.tolist()) / deviation**2
+    # Where the noise is just a fifth, a mean two or three noises from the middle is pulled too far.
+    assert largest <= (0.075 if more == 1.0 else 0.05)
+
+
+@pytest.mark.parametrize(("n_mu", "deviation"), [(1.0, 0.1), (2.0, 0.02), (12.0, 0.29), (20.0, 0.2), (30.0, 0.125)])
+def test_a_mean_near_the_middle_is_pulled_to_it(n_mu: float, deviation: float) -> None:
+    for gap in (0.0, 0.2 * deviation):
+        assert squared_error(n_mu, gap) / deviation**2 <= 0.05
+
+
+@pytest.mark.parametrize(("n_mu", "deviation"), [(1.0, 0.1), (2.0, 0.05), (12.0, 0.29), (20.0, 0.2), (30.0, 0.125)])
+def test_elsewhere_predictions_are_hardly_worse_than_the_better_of_middle_and_mean(
+    n_mu: float, deviation: float
+) -> None:
+    for gap in np.linspace(0.2 * deviation, np.sqrt(0.25 - deviation**2), 12).tolist():
+        better = deviation**2 + min(gap**2, n_mu**-2)
+        assert deviation**2 + squared_error(n_mu, gap) <= 1.16 * better
+
+
+def test_a_mean_without_noise_is_what_it_is_and_one_of_noise_alone_is_the_middle() -> None:
+    assert pulled(0.7, 0.0, 0.0, 1.0) == 0.7
+    assert pulled(1.7, 0.0, 0.0, 1.0) == 1.0
+    assert pulled(0.9, 0.5, 0.0, 1.0) == 0.5
+    assert pulled(0.5, 0.1, 0.0, 1.0) == 0.5
+    assert pulled(9.0, 0.01, 0.0, 1.0) == 1.0
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_a_tail_that_the_median_hides_is_seen(share: float) -> None:
+    """Of 0/1 responses the median is one of them: the mean of the range tells of the others. Seeded, 40 fits."""
+    rng = np.random.default_rng(5)
+    X, y = rng.uniform(-1, 1, (600, 1)), (rng.random(600) < share).astype(float)
+    errors = []
+    for seed in range(40):
+        model = tacit.LinearRegression(budget=Budget(mu=0.1), bounds=(-1, 1), y_bounds=(0, 1), random_state=seed)
+        with pytest.warns(UserWarning, match="Only the level"):
+            model.fit(X, y)
+        errors.append((float(model.intercept_) - y.mean()) ** 2)
+    assert np.mean(errors) / y.var() < 0.05

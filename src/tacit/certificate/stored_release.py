@@ -92,5 +92,6 @@ def release_from_json(plan: Plan, document: Mapping[str, Any]) -> Release:
             plan = replace(plan, design=replace(Design.from_json(stored.design), feature_map=plan.design.feature_map))
     except (TypeError, ValueError) as error:
         raise CertificateError(f"the stored answer cannot be read: {error}") from error
-    further = {_FURTHER: stored.statistics} if isinstance(stored, _StoredWithStatistics) else {}
-    return Release(replace(plan, total=stored.total), **{name: getattr(stored, name) for name in _HELD}, **further)
+    statistics = stored.statistics if isinstance(stored, _StoredWithStatistics) else ()
+    held = {name: getattr(stored, name) for name in _HELD}
+    return Release(replace(plan, total=stored.total), **held, statistics=statistics)

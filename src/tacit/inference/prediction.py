@@ -143,7 +143,7 @@ class Prediction(Displayed):
         mean = self.predicted_mean
         match self.response:
             case ProbitBinary():
-                return np.exp(-np.square(self.linear.values) / 2) / np.sqrt(2 * np.pi)
+                return np.asarray(np.exp(-np.square(self.linear.values) / 2) / np.sqrt(2 * np.pi))
             case CloglogBinary():
                 return -(1 - mean) * np.log1p(-np.minimum(mean, 1 - 1e-16))
             case Binary():

@@ -6,7 +6,7 @@ a = 0, b = 1 is the gamma law, a = 1, b = α the negative binomial one with a de
 The curvature is positive for y > 0, so that the loss is convex; it follows its tangent beyond public ends of z.
 
 `weighted` multiplies by ω = min(1, top / e): the mean of the slope stays zero wherever the model's mean is right. Its
-curvature is ω e κ min((a + b y) / (a + b m), 4): a response far above its mean is cut, and κ = 1 / E min(G, 4) restores
+curvature is ω e κ min((a + b y) / (a + b m), r): a response far above its mean is cut, and κ = 1 / E min(G, r) restores
 the mean of a ratio G of a gamma law whose mean absolute deviation was measured.
 """
 
@@ -22,8 +22,6 @@ from tacit.losses.loss import Code, Loss
 
 Vector = NDArray[np.float64]
 
-LARGEST_RATIO = 4.0
-"""Where a response over its mean is cut in a curvature: of an exponential law 2% of the mean lie beyond it."""
 BELOW, ABOVE = 5.0, 4.0
 """The weighted score takes predictors from log mean - 5 to log mean + 4."""
 _SHAPES = np.geomspace(0.02, 1e4, 400)
@@ -65,24 +63,22 @@ def narrowed(loss: Loss, lowest: float, highest: float, largest: float) -> Loss:
     return _plain(loss.name, loss.code, (loss.shape[A], loss.shape[B]), (min(low, high), high), largest)
 
 
-def weighted(loss: Loss, mean: float, top: float, deviation: float, largest: float) -> Loss:
-    """The weighted score around a mean: `top` bounds e, `deviation` is the mean size of y - m."""
+def weighted(loss: Loss, mean: float, deviation: float, largest: float, *, top: float, ratio: float) -> Loss:
+    """The weighted score around a mean: `deviation` is the mean size of y - m, `top` bounds e, `ratio` is r."""
     a, b = loss.shape[A], loss.shape[B]
     low = max(math.log(mean) - BELOW, loss.shape[LOWEST]) if a == 0.0 else math.log(mean) - 2 * ABOVE
     high = math.log(mean) + ABOVE
-    kappa = 1.0 / kept_mean(b * deviation / (a + b * mean))
-    shape = (a, b, low, high, math.exp(high), top, LARGEST_RATIO, kappa)
+    kappa = 1.0 / kept_mean(b * deviation / (a + b * mean), ratio)
+    shape = (a, b, low, high, math.exp(high), top, ratio, kappa)
     return Loss(f"weighted-{loss.name}", loss.code, *_bounds(shape, largest), shape)
 
 
-def kept_mean(deviation: float) -> float:
-    """E min(G, 4) of a gamma law with mean 1 and this mean absolute deviation, within what such laws have."""
+def kept_mean(deviation: float, ratio: float) -> float:
+    """E min(G, ratio) of a gamma law with mean 1 and this mean absolute deviation, within what such laws have."""
     # E|G - 1| = 2 k^(k - 1) e^-k / Γ(k) of shape k.
     logs = (_SHAPES - 1) * np.log(_SHAPES) - _SHAPES - special.gammaln(_SHAPES)
     shape = float(np.exp(np.interp(-deviation, -2 * np.exp(logs), np.log(_SHAPES))))
-    beyond = special.gammaincc(shape + 1, LARGEST_RATIO * shape) - LARGEST_RATIO * special.gammaincc(
-        shape, LARGEST_RATIO * shape
-    )
+    beyond = special.gammaincc(shape + 1, ratio * shape) - ratio * special.gammaincc(shape, ratio * shape)
     return float(1.0 - max(beyond, 0.0))
 
 

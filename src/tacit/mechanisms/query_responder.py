@@ -118,7 +118,10 @@ class Responder:
             return query
         if isinstance(query, DevianceSum):
             # Of released coefficients of the prepared row: z·(M⁻¹θ) = u·θ.
-            return query if self._matrix is None else replace(query, theta=np.linalg.solve(self._matrix, query.theta))
+            if self._matrix is None:
+                return query
+            there: NDArray[np.float64] = np.asarray(np.linalg.solve(self._matrix, query.theta), dtype=np.float64)
+            return replace(query, theta=there)
         matrix = None if isinstance(query, queries.WITHOUT_COORDINATES) else query.matrix
         if matrix is not None and self._settled is None:
             self._store = self._store.recast(matrix)

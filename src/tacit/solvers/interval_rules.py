@@ -79,6 +79,10 @@ class Level:
     steepest: Growth = rule(
         Growth(2.5, 100.0, 0.25, 2.5, 25.0), "slope over that at the labels' share from which weights fall, other links"
     )
+    ratio: Growth = rule(
+        Growth(1.75, 100.0, 0.5, 1.75, 8.0),
+        "response over its mean at which a curvature is cut, gamma and overdispersed",
+    )
     count_curvature: float = rule(1.5, "curvature over the mean count")
     cut: float = rule(4.0, "counts are cut here for their mean, at least")
     count_noise: float = rule(0.02, "noise of that mean, in counts, up to which they are not cut")

@@ -43,7 +43,7 @@ class Pilot:
 
     `spread` is the response scale in units of the predictor, `share` the smallest share of a
     label or the mean count, `asymmetry` how skewed the score is, `size` the residuals' mean size. `curvature` is
-    the expected one at the level of labels, counts and positive responses.
+    the expected one at the level, where it is not s(1 - s) of a share or the mean of Poisson counts.
     """
 
     theta: Vector
@@ -54,7 +54,12 @@ class Pilot:
     asymmetry: float = 0.0
     size: float = 1.0
     flat: bool = False
-    curvature: float = 0.25
+    curvature: float | None = None
+
+    @property
+    def own_curvature(self) -> float:
+        """The expected curvature at the level: s(1 - s) of a label's share s unless it is stated."""
+        return self.share * (1 - self.share) if self.curvature is None else self.curvature
 
 
 def label_clip(signal: float, share: float) -> float:
@@ -72,7 +77,7 @@ def take_step(
     if plan.loss.code in LABELS:
         clip_factor = label_clip(plan.signal, pilot.share)
     if plan.loss.code in OTHER_LINKS:
-        logits = pilot.curvature / links.unit(plan.loss.code) ** 2
+        logits = pilot.own_curvature / links.unit(plan.loss.code) ** 2
         clip_factor = math.sqrt(ONE_STEP.clip.at(plan.signal * 4 * logits))
     row_bound = clip_factor * math.sqrt(dimension)
     loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
@@ -165,9 +170,9 @@ def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     Beyond it the pilot predicts better. Predictions of rare labels and small counts stand more.
     """
     if plan.loss.code in LABELS:
-        return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.curvature)
+        return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.own_curvature)
     if plan.loss.code in LOG_LINKED:
-        return ONE_STEP.noisiest_odds / math.sqrt(pilot.curvature)
+        return ONE_STEP.noisiest_odds / math.sqrt(pilot.share if pilot.curvature is None else pilot.curvature)
     return ONE_STEP.noisiest * pilot.spread
 
 
@@ -175,7 +180,7 @@ def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_
     """Return the loss of the step with a bound on its slope, and the clip of its gradients."""
     loss, matrix = pilot.loss, coordinates.matrix
     if loss.code is Code.LOGISTIC:
-        own = pilot.curvature
+        own = pilot.own_curvature
         top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * own / 100) ** 0.25
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
     if loss.code in OTHER_LINKS or loss.code is Code.SOFTMAX:

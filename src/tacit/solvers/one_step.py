@@ -116,12 +116,15 @@ class OneStep:
             if plan.loss.code is Code.POISSON:
                 mean = known.mean or 1.0
                 loss = poisson.weighted(mean, top_rate(plan, mean), response_ends(plan)[1])
-                return Pilot(theta, start, loss, 1.0, mean, 1.0, residuals.size, curvature=mean)
+                return Pilot(theta, start, loss, 1.0, mean, 1.0, residuals.size)
             if plan.loss.code in LOG_LINKED:
                 mean = known.mean or 1.0
                 own = log_link.expected_curvature(plan.loss, mean)
-                largest = response_ends(plan)[1]
-                loss = log_link.weighted(plan.loss, mean, top_rate(plan, own), residuals.size, largest)
+                largest, ends = (
+                    response_ends(plan)[1],
+                    {"top": top_rate(plan, own), "ratio": LEVEL.ratio.at(plan.signal)},
+                )
+                loss = log_link.weighted(plan.loss, mean, residuals.size, largest, **ends)
                 return Pilot(theta, start, loss, 1.0, mean, 1.0, residuals.size, curvature=own)
             spread = RESPONSE.normal * known.size
             low, high = response_ends(plan)
@@ -162,8 +165,7 @@ class OneStep:
         theta = self.pilot.descend_in(gate, plan, coordinates, self.pilot.descent, start)
         rare = float(shares.min())
         asymmetry = max(1 - 2 * rare, ONE_STEP.least_asymmetry)
-        even = rare * (1 - rare)
-        return Pilot(theta, coordinates.working(start), plan.loss, 1.0, rare, asymmetry, curvature=even)
+        return Pilot(theta, coordinates.working(start), plan.loss, 1.0, rare, asymmetry)
 
 
 def hardly_varies(plan: Plan, coordinates: Coordinates) -> bool:

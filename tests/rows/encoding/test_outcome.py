@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.design.attached_columns import AttachedColumns, Offset, Weighting
 from tacit.design.design import Column, Design
 from tacit.design.factor import Numeric
-from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Response
+from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Positive, Response
 from tacit.errors import SettingError
 from tacit.rows.encoding.outcome import OutcomeEncoder
 from tacit.rows.encoding.transforms import logarithm
@@ -82,6 +82,12 @@ def test_counts_and_rates_are_numbers_from_zero() -> None:
     found = responses(Count("out", 5), [0, 1, 5, 6, 1e300, -1, 0.5, NAN, INF, -INF])
     assert found == [0, 1, 5, 5, 5, None, 0.5, None, None, None]
     assert responses(Count("out", 5), [True, False]) == [1, 0]
+
+
+def test_positive_numbers_are_clipped_and_others_are_invalid() -> None:
+    found = responses(Positive("out", 0.5, 5.0), [0.1, 0.5, 2.5, 6, 1e300, 0, -1, NAN, INF, -INF])
+    assert found == [0.5, 0.5, 2.5, 5, 5, None, None, None, None, None]
+    assert OutcomeEncoder(Positive("out", 0.0, 5.0)).demands == ("Responses of a gamma model must be numbers > 0.",)
 
 
 def test_an_absent_response_is_zero_and_reads_no_column() -> None:
@@ -169,7 +175,14 @@ RECORDS = 203
 
 @pytest.mark.parametrize(
     "response",
-    [Binary("out", (0, 1)), Classes("out", (0, 1, 2, 3)), Continuous.of("out", 0.1, 3.3), Count("out", 2.0), Absent()],
+    [
+        Binary("out", (0, 1)),
+        Classes("out", (0, 1, 2, 3)),
+        Continuous.of("out", 0.1, 3.3),
+        Count("out", 2.0),
+        Positive("out", 0.1, 2.0),
+        Absent(),
+    ],
 )
 def test_t08_numbers_depend_on_their_record_alone(response: Response) -> None:
     rng = np.random.default_rng(4)
