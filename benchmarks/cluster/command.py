@@ -1,2 +1,4 @@
 from __future__ import annotations
+
+
 def run() -> None: ...

@@ -150,3 +150,16 @@ def test_a_cluster_that_dies_before_the_charge_costs_nothing(tmp_path: Path) -> 
         with ledger, pytest.raises(ClusterError):
             tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=where(mortal), progress=lose)
     assert ledger.charges() == ()
+
+
+@pytest.mark.parametrize("true", [True, False])
+def test_that_units_stand_together_is_checked_and_not_believed(cluster: Any, tmp_path: Path, *, true: bool) -> None:
+    rows = table(900)
+    ordered = rows.take(np.argsort(rows["who"].to_numpy(), kind="stable"))
+    who = ordered["who"].to_numpy()
+    cuts = [int(np.searchsorted(who, 100)), int(np.searchsorted(who, 180))]
+    folder = write(tmp_path / "parts", ordered if true else rows, cuts, "csv")
+    given: dict[str, Any] = {"epsilon": 4.0, "random_state": 5, "schema": schema(unit=True)}
+    local = tacit.glm(FORMULA, folder, **given)
+    spread = tacit.glm(FORMULA, folder, cluster=where(cluster, units_together=True), **given)
+    assert coefficients(local) == coefficients(spread)

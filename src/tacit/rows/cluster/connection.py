@@ -18,7 +18,7 @@ from tacit.errors import ClusterError, ClusterLost, FileError
 from tacit.rows.cluster.codes import Code, Reply
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.local_workers import local_workers
-from tacit.rows.cluster.wall import require_trusted, security_of
+from tacit.rows.cluster.wall import TLS, require_trusted, require_trusted_scheduler, security_of
 from tacit.rows.cluster.worker import PartitionHolder
 
 POLL = 0.5
@@ -85,6 +85,8 @@ class Connection:
                 raise ClusterError(f"No Dask scheduler answers at {address}. Nothing was spent.") from None
             closing.callback(_quietly, client.close)
             found = cls(cluster, probe, client, closing)
+            require_trusted(found._info())
+            require_trusted_scheduler(client)
             try:
                 client.wait_for_workers(waited, timeout=START)
             except (TimeoutError, OSError):
@@ -233,6 +235,8 @@ def _complaint(own: Fingerprint, found: Fingerprint) -> str | None:
         )
     if found.spills:
         return "lets Dask spill to disk; start it with --memory-limit 0"
+    if not found.inside:
+        return f"listens in the clear beyond its machine. {TLS}"
     if found.dashboard:
         return "has a dashboard; start it with --no-dashboard"
     return None
