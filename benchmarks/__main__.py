@@ -19,6 +19,7 @@ TOPICS = (
     "whole_fit",
     "estimators",
     "parquet",
+    "cluster",
     "accounting",
     "ledger",
     "people",
@@ -41,7 +42,7 @@ TOPICS = (
     "attacks",
 )
 WITH_OPTIONS = frozenset(
-    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
+    {"accuracy", "audits", "cluster", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
 )
 
 
