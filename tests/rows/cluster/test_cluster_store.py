@@ -12,7 +12,7 @@ import pytest
 import tacit
 from tacit.errors import ClusterError, ClusterLost, DataError, PlanViolation, SettingError
 from tacit.rows.cluster.cluster_store import ClusterStore
-from tests.rows.cluster.clusters import FORMULA, coefficients, schema, table, where, workers, write
+from tests.rows.cluster.clusters import COLUMNS, FORMULA, coefficients, schema, table, where, workers, write
 
 CASES: list[tuple[str, dict[str, Any], bool, str | None, str]] = [
     ("auto", {}, False, None, "parquet"),
@@ -163,3 +163,14 @@ def test_that_units_stand_together_is_checked_and_not_believed(cluster: Any, tmp
     local = tacit.glm(FORMULA, folder, **given)
     spread = tacit.glm(FORMULA, folder, cluster=where(cluster, units_together=True), **given)
     assert coefficients(local) == coefficients(spread)
+
+
+def test_means_have_the_bits_of_one_machine(cluster: Any, tmp_path: Path) -> None:
+    folder = write(tmp_path / "parts", table(900), [100], "parquet")
+    declared = tacit.Schema.parse(COLUMNS)
+    answers = []
+    for at in (None, where(cluster)):
+        with tacit.statistics(folder, declared, epsilon=1.0, queries=2, random_state=3, cluster=at) as gate:
+            mean = gate.ask(tacit.Mean("x0"))
+            answers.append((mean.value, gate.ask(tacit.Mean(f"(x1 - {mean.value}) ** 2")).value))
+    assert answers[0] == answers[1]
