@@ -19,6 +19,7 @@ TOPICS = (
     "whole_fit",
     "estimators",
     "parquet",
+    "cluster",
     "accounting",
     "ledger",
     "people",
@@ -44,8 +45,8 @@ TOPICS = (
     "levels",
 )
 WITH_OPTIONS = frozenset(
-    {"accuracy", "audits", "coverage", "evaluations", "forecasts", "images", "levels", "pate", "private_search"}
-    | {"small_tables"}
+    {"accuracy", "audits", "cluster", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
+    | {"levels", "small_tables"}
 )
 
 

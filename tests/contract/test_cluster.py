@@ -33,5 +33,5 @@ def test_what_is_no_cluster_is_refused(given: dict[str, object], said: str) -> N
 
 @pytest.mark.parametrize("given", [True, 1.5, ["tcp://127.0.0.1:8786"]])
 def test_other_things_are_refused(given: object) -> None:
-    with pytest.raises(SettingError, match="tacit.Cluster"):
+    with pytest.raises(SettingError, match=r"tacit\.Cluster"):
         Cluster.of(given)

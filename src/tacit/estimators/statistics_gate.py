@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.certificate.certificate import Certificate
+from tacit.contract.cluster import Cluster
 from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.release import Release
@@ -87,6 +88,7 @@ def statistics(
     columns: Sequence[str] | None = None,
     invalid_rows: str | None = None,
     random_state: int | None = None,
+    cluster: Any = None,
     progress: Progress | None = None,
 ) -> StatisticsGate:
     """Open a table for a fixed number of statistical queries under differential privacy.
@@ -114,7 +116,7 @@ def statistics(
         The declared columns that expressions may name. None: all of them. A record is invalid if one of them is.
     invalid_rows
         As in `glm`. A record that is invalid counts as one in the middle of every interval, and in no group.
-    random_state, progress
+    random_state, cluster, progress
         As in `glm`.
 
     Examples
@@ -144,7 +146,7 @@ def statistics(
     for query in queries if isinstance(queries, Sequence) else ():
         if type(query) is Mean:
             gate.read(query)
-    return gate.opening(data, progress)
+    return gate.opening(data, progress, Cluster.of(cluster))
 
 
 def stored_design(schema: Schema, names: Sequence[str] | None) -> Design:
@@ -226,11 +228,13 @@ class StatisticsGate(AbstractContextManager["StatisticsGate"], Displayed):
         """How many queries are planned and answered."""
         return f"Statistics: {self._asked} of {len(self._shapes)} planned queries answered"
 
-    def opening(self, data: Any, progress: Progress | None) -> Self:
+    def opening(self, data: Any, progress: Progress | None, cluster: Cluster | None = None) -> Self:
         """Name the table, plan for it, and refuse what public facts can refuse; no record is read."""
         self._data = data
         fewest, units = self._settings.fewest, self._design.attached.unit is not None
-        self._open = lambda: Table(data, progress=progress, fewest=fewest, grouped=units, reading=self._design.reading)
+        self._open = lambda: Table(
+            data, progress=progress, fewest=fewest, grouped=units, reading=self._design.reading, cluster=cluster
+        )
         self.plan = self._plan(None)
         return self
 

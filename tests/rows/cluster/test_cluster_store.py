@@ -12,7 +12,7 @@ import pytest
 import tacit
 from tacit.errors import ClusterError, ClusterLost, DataError, PlanViolation, SettingError
 from tacit.rows.cluster.cluster_store import ClusterStore
-from tests.rows.cluster.clusters import FORMULA, coefficients, schema, table, where, workers, write
+from tests.rows.cluster.clusters import COLUMNS, FORMULA, coefficients, schema, table, where, workers, write
 
 CASES: list[tuple[str, dict[str, Any], bool, str | None, str]] = [
     ("auto", {}, False, None, "parquet"),
@@ -150,3 +150,27 @@ def test_a_cluster_that_dies_before_the_charge_costs_nothing(tmp_path: Path) -> 
         with ledger, pytest.raises(ClusterError):
             tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=where(mortal), progress=lose)
     assert ledger.charges() == ()
+
+
+@pytest.mark.parametrize("true", [True, False])
+def test_that_units_stand_together_is_checked_and_not_believed(cluster: Any, tmp_path: Path, *, true: bool) -> None:
+    rows = table(900)
+    ordered = rows.take(np.argsort(rows["who"].to_numpy(), kind="stable"))
+    who = ordered["who"].to_numpy()
+    cuts = [int(np.searchsorted(who, 100)), int(np.searchsorted(who, 180))]
+    folder = write(tmp_path / "parts", ordered if true else rows, cuts, "csv")
+    given: dict[str, Any] = {"epsilon": 4.0, "random_state": 5, "schema": schema(unit=True)}
+    local = tacit.glm(FORMULA, folder, **given)
+    spread = tacit.glm(FORMULA, folder, cluster=where(cluster, units_together=True), **given)
+    assert coefficients(local) == coefficients(spread)
+
+
+def test_means_have_the_bits_of_one_machine(cluster: Any, tmp_path: Path) -> None:
+    folder = write(tmp_path / "parts", table(900), [100], "parquet")
+    declared = tacit.Schema.parse(COLUMNS)
+    answers = []
+    for at in (None, where(cluster)):
+        with tacit.statistics(folder, declared, epsilon=1.0, queries=2, random_state=3, cluster=at) as gate:
+            mean = gate.ask(tacit.Mean("x0"))
+            answers.append((mean.value, gate.ask(tacit.Mean(f"(x1 - {mean.value}) ** 2")).value))
+    assert answers[0] == answers[1]

@@ -1,6 +1,6 @@
 """Who is inside the wall, and that nothing goes to whoever is not."""
 
-import datetime
+import datetime as dt
 import ssl
 import subprocess
 import sys
@@ -55,26 +55,23 @@ def test_encryption_is_required_where_the_address_says_tls() -> None:
 
 
 def test_a_cluster_that_listens_beyond_the_machine_is_refused(tmp_path: Path) -> None:
-    import distributed
-
     with workers(1, processes=False, protocol="tcp", host="0.0.0.0") as open_to_all:
         if is_inside(open_to_all.scheduler_address):  # a machine without a network
             return
         folder = write(tmp_path / "parts", table(300), [], "csv")
         with pytest.raises(ClusterError, match="in the clear"):
             tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=open_to_all.scheduler_address)
-    assert distributed is not None
 
 
 def certificates(folder: Path) -> tuple[str, str, str]:
     """A fresh authority and one certificate that it signed."""
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
 
     def signed(name: str, key: Any, issuer: str, by: Any, *, authority: bool) -> Any:
         named = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, it)]) for it in (name, issuer)]
         made = x509.CertificateBuilder().subject_name(named[0]).issuer_name(named[1]).public_key(key.public_key())
-        made = made.serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=1))
-        made = made.not_valid_after(now + datetime.timedelta(days=1))
+        made = made.serial_number(x509.random_serial_number()).not_valid_before(now - dt.timedelta(days=1))
+        made = made.not_valid_after(now + dt.timedelta(days=1))
         return made.add_extension(x509.BasicConstraints(authority, None), critical=True).sign(by, hashes.SHA256())
 
     root, own = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
@@ -106,7 +103,9 @@ def tls(tmp_path: Path) -> Iterator[tuple[str, tuple[str, str, str]]]:
             stack.callback(process.kill)
 
         local = ("--host", "tls://127.0.0.1")
-        start("dask_scheduler", "--port", "0", "--protocol", "tls", "--scheduler-file", str(port), "--host", "127.0.0.1")
+        start(
+            "dask_scheduler", "--port", "0", "--protocol", "tls", "--scheduler-file", str(port), "--host", "127.0.0.1"
+        )
         deadline = time.monotonic() + 60
         while not port.exists() and time.monotonic() < deadline:
             time.sleep(0.05)

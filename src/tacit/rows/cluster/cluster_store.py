@@ -54,11 +54,12 @@ class ClusterStore(Store):
         self._steps: list[Step] = []
         self._assignments: dict[str, Assignment] = {}
         self._names = 0
-        grouped = reading.design.attached.unit is not None
-        self._buckets = BUCKETS_A_WORKER * len(connection.actors) if grouped else 0
-        self._parts = frozenset(range(self._buckets if grouped else len(partitions)))
-        self._open = True
+        self._buckets, self._open = 0, True
         try:
+            grouped = reading.design.attached.unit is not None
+            if grouped and not (connection.cluster.units_together and self._units_are_together()):
+                self._buckets = BUCKETS_A_WORKER * len(connection.actors)
+            self._parts = frozenset(range(self._buckets or len(partitions)))
             self._repair()
         except BaseException:
             self.close()
@@ -85,7 +86,7 @@ class ClusterStore(Store):
 
     def batch_total(self, function: Callable[..., Any], query: Any, bound: int, members: Members) -> Integers:
         """Sum over a batch of running numbers."""
-        if self._buckets:
+        if self._reading.design.attached.unit is not None:
             raise SettingError("Batches of units are not drawn on a cluster.")
         return self._sum(function, query, bound, members)
 
@@ -191,6 +192,22 @@ class ClusterStore(Store):
         for name in [name for name, each in self._assignments.items() if each.worker not in self._connection.actors]:
             del self._assignments[name]
         return replies
+
+    def _units_are_together(self) -> bool:
+        """Whether no unit has records in two partitions: what was claimed is counted, not believed.
+
+        Where a worker is lost while it counts, the claim is taken as unproven.
+        """
+        calls: dict[str, Call] = {}
+        for at, parts in self._shares(range(len(self._partitions))):
+            calls[at] = ("units", (self._reading, [self._partitions[part] for part in parts], self._key))
+        replies = self._call(calls)
+        found = [np.empty((0, 2), np.uint64)]
+        for code, own in replies.values():
+            self._require(code, [])
+            found += own
+        hashes = np.concatenate(found)
+        return len(replies) == len(calls) and len(np.unique(hashes, axis=0)) == len(hashes)
 
     def _repair(self) -> None:
         """Have every partition that nobody holds read by somebody."""

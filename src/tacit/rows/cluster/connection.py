@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from tacit.errors import ClusterError, ClusterLost, FileError
 from tacit.rows.cluster.codes import Code, Reply
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.local_workers import local_workers
-from tacit.rows.cluster.wall import require_trusted, security_of
+from tacit.rows.cluster.wall import TLS, require_trusted, require_trusted_scheduler, security_of
 from tacit.rows.cluster.worker import PartitionHolder
 
 POLL = 0.5
@@ -85,6 +85,8 @@ class Connection:
                 raise ClusterError(f"No Dask scheduler answers at {address}. Nothing was spent.") from None
             closing.callback(_quietly, client.close)
             found = cls(cluster, probe, client, closing)
+            require_trusted(found._info())
+            require_trusted_scheduler(client)
             try:
                 client.wait_for_workers(waited, timeout=START)
             except (TimeoutError, OSError):
@@ -160,17 +162,26 @@ class Connection:
             if address in self.actors
         }
         replies: dict[str, Reply] = {}
-        while waiting:
-            done, _ = await asyncio.wait(waiting, timeout=POLL, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                address = waiting.pop(task)
-                if task.exception() is None:
-                    replies[address] = task.result()
-            if not done:
-                gone = await self._silent(waiting.values())
+        for task in waiting:
+            # Somebody must ask for an exception, or Python complains of it; its text goes nowhere.
+            task.add_done_callback(_failed)
+        try:
+            while waiting:
+                done, _ = await asyncio.wait(waiting, timeout=POLL, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    address = waiting.pop(task)
+                    if not _failed(task):
+                        replies[address] = task.result()
+                gone = set() if done else await self._silent(waiting.values())
                 for task in [task for task, address in waiting.items() if address in gone]:
                     del waiting[task]
                     task.cancel()
+        finally:
+            for task in waiting:
+                task.cancel()
+        if len(replies) < len(calls):
+            # Is it a worker that is lost, or the scheduler, by way of which all are called?
+            await self._silent(())
         return replies
 
     async def _reply(self, address: str, method: str, given: Sequence[Any]) -> Reply:
@@ -180,15 +191,15 @@ class Connection:
         worker = ProxyRPC(self.client.scheduler, address)
         return await executed(worker, self.actors[address].key, method, given)
 
-    async def _silent(self, addresses: Any) -> set[str]:
+    async def _silent(self, addresses: Iterable[str]) -> set[str]:
         """Those of some workers that are gone, or were not heard of for too long."""
         if self.client.status != "running":
             raise lost_scheduler()
         try:
             info = await asyncio.wait_for(self.client.scheduler.identity(n_workers=-1), self.cluster.patience)
-        except (OSError, TimeoutError):
+        except (OSError, TimeoutError, asyncio.CancelledError):
             raise lost_scheduler() from None
-        now, gone = time.monotonic(), set()
+        now, gone = time.monotonic(), set[str]()
         for address in addresses:
             worker = info["workers"].get(address)
             if worker is None:
@@ -212,6 +223,10 @@ class Connection:
         self.closing.close()
 
 
+def _failed(task: asyncio.Future[Reply]) -> bool:
+    return task.cancelled() or task.exception() is not None
+
+
 def _complaint(own: Fingerprint, found: Fingerprint) -> str | None:
     """What is wrong with a worker, None if nothing is."""
     if differences := own.differences(found):
@@ -220,6 +235,8 @@ def _complaint(own: Fingerprint, found: Fingerprint) -> str | None:
         )
     if found.spills:
         return "lets Dask spill to disk; start it with --memory-limit 0"
+    if not found.inside:
+        return f"listens in the clear beyond its machine. {TLS}"
     if found.dashboard:
         return "has a dashboard; start it with --no-dashboard"
     return None

@@ -19,10 +19,18 @@ from numpy.typing import NDArray
 from tacit.design.design import Design
 from tacit.rows.admission.admit_rows import layout_of
 from tacit.rows.admission.clip_and_scale import Preparer
-from tacit.rows.admission.contribution_bounding import Form, PersonRecords, bounded_store, no_records, prepared_records
+from tacit.rows.admission.contribution_bounding import (
+    Form,
+    PersonRecords,
+    bounded_store,
+    label_forms,
+    no_records,
+    prepared_records,
+)
 from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.sources.source import Source
 from tacit.rows.storage.person_store import PersonStore
+from tacit.rows.storage.record_store import BLOCK_ROWS
 from tacit.rows.storage.store import Layout
 from tacit.rows.storage.tiles import Flags, Floats, to_rows, to_tiles
 
@@ -92,6 +100,15 @@ def gathered_persons(parts: Sequence[Piece], design: Design, dtype: str) -> Pers
         )
         start = stop
     return bounded_store(records, len(found), layout, unit)
+
+
+def unit_hashes(source: Source, column: str, key: bytes) -> Hashes:
+    """Keyed hashes of the units of a source, each once, those of nobody left out."""
+    found = [np.empty((0, 2), np.uint64)]
+    for batch in source.batches(BLOCK_ROWS, numeric=(), labels=(column,)):
+        forms = [form for form in label_forms(batch.labels(column)) if form is not None]
+        found.append(keyed_hashes(forms, key))
+    return np.unique(np.concatenate(found), axis=0)
 
 
 def _ways(design: Design, dtype: str, *, strict: bool) -> tuple[RecordEncoder, Preparer, Layout]:

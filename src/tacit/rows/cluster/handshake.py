@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.design.design import Design
 from tacit.rows.admission.admit_rows import admit
+from tacit.rows.cluster.wall import listens_inside
 from tacit.rows.sources.opening import open_source
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "pyarrow", "scipy", "distributed")
@@ -44,6 +45,7 @@ class Fingerprint:
     bits: str
     spills: bool = False
     dashboard: bool = False
+    inside: bool = True
 
     def differences(self, other: Fingerprint) -> list[str]:
         """Names of what differs, none where two machines compute the same."""
@@ -87,14 +89,15 @@ def _bits(probe: Probe) -> str:
     return digest.hexdigest()
 
 
-def _worker_facts() -> tuple[bool, bool]:
-    """Whether Dask spills to disk on this worker, and whether it has a dashboard; neither outside of a worker."""
+def _worker_facts() -> tuple[bool, bool, bool]:
+    """Whether Dask spills to disk on this worker, has a dashboard, and listens inside the wall alone."""
     from distributed import get_worker
 
     try:
-        manager = get_worker().memory_manager
+        worker = get_worker()
     except ValueError:
-        return False, False
+        return False, False, True
+    manager = worker.memory_manager
     fractions = (manager.memory_target_fraction, manager.memory_spill_fraction)
     spills = bool(manager.memory_limit) and any(fraction is not False for fraction in fractions)
-    return spills, "distributed.dashboard.worker" in sys.modules
+    return spills, "distributed.dashboard.worker" in sys.modules, listens_inside(worker)

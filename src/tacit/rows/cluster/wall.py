@@ -5,7 +5,9 @@ Nothing here is private.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import sys
 from typing import Any
 
 from tacit.contract.cluster import Cluster
@@ -44,11 +46,41 @@ def is_inside(address: str) -> bool:
         return False
 
 
+def listens_inside(server: Any) -> bool:
+    """Whether a scheduler or a worker listens on the loopback alone, or with TLS."""
+    return all(is_inside(str(listener.listen_address)) for listener in server.listeners)
+
+
+def scheduler_facts(dask_scheduler: Any) -> tuple[bool, bool]:
+    """Run on the scheduler: whether it listens inside the wall alone, and whether it has a dashboard."""
+    return listens_inside(dask_scheduler), "distributed.dashboard.scheduler" in sys.modules
+
+
+def require_trusted_scheduler(client: Any) -> None:
+    """Refuse a scheduler that others can reach in the clear, or that has a dashboard."""
+    facts = None
+    with contextlib.suppress(Exception):
+        # Whatever it says (no such module), it does not run what the workers run.
+        facts = client.run_on_scheduler(scheduler_facts)
+    if facts is None:
+        raise ClusterError("The scheduler cannot load this version of Tacit. Nothing was spent.")
+    inside, dashboard = facts
+    if not inside:
+        raise in_the_clear()
+    if dashboard:
+        raise ClusterError("The scheduler has a dashboard; start it with --no-dashboard. Nothing was spent.")
+
+
+def in_the_clear() -> ClusterError:
+    """The error for a cluster that others could listen to."""
+    return ClusterError(
+        f"This cluster talks in the clear beyond this machine, and exact sums of records would go there. {TLS} "
+        "Nothing was spent."
+    )
+
+
 def require_trusted(info: Any) -> None:
     """Refuse a cluster of which some member talks in the clear beyond this machine."""
     addresses = [info["address"], *info["workers"]]
     if not all(map(is_inside, addresses)):
-        raise ClusterError(
-            f"This cluster talks in the clear beyond this machine, and exact sums of records would go there. {TLS} "
-            "Nothing was spent."
-        )
+        raise in_the_clear()

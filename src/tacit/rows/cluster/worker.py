@@ -15,7 +15,7 @@ import numpy as np
 from tacit.design.design import Design
 from tacit.rows.admission.admit_rows import MEMORY_LIMIT, admit
 from tacit.rows.cluster.codes import Code, Refused, Reply, guarded
-from tacit.rows.cluster.exchange import Piece, Pieces, gathered_persons, sorted_out
+from tacit.rows.cluster.exchange import Hashes, Piece, Pieces, gathered_persons, sorted_out, unit_hashes
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.partitions import CountedFiles, Partition, open_partitions
 from tacit.rows.sources.declared_cells import DeclaredSource
@@ -124,6 +124,13 @@ class PartitionHolder:
         self._sorted[name] = sorted_out(
             source, reading.design, reading.invalid_rows, reading.dtype, key, buckets, wanted
         )
+
+    @guarded
+    def units(self, reading: Reading, partitions: Sequence[Partition], key: bytes) -> list[Hashes]:
+        """Keyed hashes of the units of each partition: whether one has records in two is for the coordinator to see."""
+        unit = reading.design.attached.unit
+        column = "" if unit is None else unit.column
+        return [unit_hashes(open_partitions([part], reading.columns), column, key) for part in partitions]
 
     async def pieces(self, name: str, bucket: int) -> Reply:
         """The records of one bucket, for the worker that collects it; asynchronous, so that two may ask each other."""

@@ -6,8 +6,9 @@ Private: the batch and all three results. Public: the design and the declared le
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -219,10 +220,20 @@ class RecordEncoder:
         return tuple(dict.fromkeys((*self.reader.levels, *self.outcome.labels, *person)))
 
     def read(self, source: Source, rows: int, make: Callable[[int, Batch], Any]) -> Iterator[Any]:
-        """What is made of one numbered batch after the other; of a table in memory by threads."""
+        """What is made of one numbered batch after the other, by threads; of a file a few batches at a time."""
         batches = source.batches(rows, numeric=self.numbers, labels=self.labels)
         with ThreadPoolExecutor(THREADS) as pool:
-            yield from (pool.map if source.resident else map)(make, count(), batches)
+            if source.resident:
+                yield from pool.map(make, count(), batches)
+                return
+            # The next batch is decoded while others are made; memory holds no more than these.
+            waiting: deque[Future[Any]] = deque()
+            for number, batch in enumerate(batches):
+                waiting.append(pool.submit(make, number, batch))
+                if len(waiting) > THREADS:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
     def encode(self, batch: Batch, named: Flags | None = None) -> Encoded:
         """What a batch holds; values of an invalid record are void, and one not `named` is one."""

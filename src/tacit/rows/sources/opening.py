@@ -20,6 +20,7 @@ from tacit.rows.encoding.cells import READABLE_KINDS, not_numeric
 from tacit.rows.sources import arrays
 from tacit.rows.sources import source as sources
 from tacit.rows.sources.csv_file import CsvSource, proposed_format, read_header
+from tacit.rows.sources.dask_frame import DaskSource, declared_frame, is_dask_frame
 from tacit.rows.sources.data_frame import FrameSource, as_frame, holds_objects
 from tacit.rows.sources.declared_cells import DeclaredSource
 from tacit.rows.sources.file_set import FileSet, files_of, require_one_kind
@@ -35,7 +36,7 @@ def open_source(
     counted: bool = True,
     reading: Reading | None = None,
 ) -> Source:
-    """Source of a matrix (sparse ones too), a pandas, polars or pyarrow table, or of one file or several.
+    """Source of a matrix (sparse ones too), a pandas, polars, pyarrow or Dask table, or of one file or several.
 
     The response is a column of the table (named, or left to the design) or a sequence, then called "y". `attached` has
     other columns (weights, exposures, persons) by the caller's word for them: a sequence, the name of a column of the
@@ -57,6 +58,8 @@ def open_source(
     table: Source
     if (paths := files_of(data)) is not None:
         table = _open_files(paths, named, separate, fewest, reading.file)
+    elif is_dask_frame(data):
+        table = DaskSource.of(data, named)
     elif not isinstance(data, np.ndarray) and (frame := as_frame(data)) is not None:
         table = FrameSource.of(frame, named, fewest)
     else:
@@ -169,7 +172,7 @@ def describe(table: Any, written: FileFormat | None = None) -> Description:
         names = read_header(path, written)
         sources.require_distinct(names)
         return Description(names, tuple("unknown" for _ in names))
-    frame = as_frame(table)
+    frame = declared_frame(table) if is_dask_frame(table) else as_frame(table)
     if frame is not None:
         names = tuple(map(str, frame.columns))
         sources.require_distinct(names)

@@ -1,0 +1,66 @@
+"""Connecting: clusters that cannot be reached, or whose workers differ, are refused before anything is spent."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tacit
+from tacit.engine.cluster_use import public_probe
+from tacit.errors import ClusterError
+from tacit.rows.cluster import worker
+from tacit.rows.cluster.codes import Code
+from tacit.rows.cluster.connection import Connection
+from tacit.rows.cluster.handshake import Fingerprint
+from tests.rows.cluster.clusters import FORMULA, schema, table, where, workers, write
+
+
+def test_no_scheduler_is_a_clear_refusal(tmp_path: Path) -> None:
+    folder = write(tmp_path / "parts", table(300), [], "csv")
+    nobody = tacit.Cluster("tcp://127.0.0.1:9", patience=0.5)
+    with pytest.raises(ClusterError, match=r"No Dask scheduler answers.*Nothing was spent"):
+        tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=nobody)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sources": "0" * 64}, "Tacit's own sources"),
+        ({"bits": "0" * 64}, "the bits of public sums"),
+        ({"versions": {}}, "numba"),
+        ({"spills": True}, "--memory-limit 0"),
+        ({"dashboard": True}, "--no-dashboard"),
+    ],
+)
+def test_a_worker_that_differs_refuses_the_cluster(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], said: str
+) -> None:
+    real = worker.fingerprint
+
+    def other(probe: Any) -> Fingerprint:
+        return replace(real(probe), **change)
+
+    monkeypatch.setattr(worker, "fingerprint", other)
+    with pytest.raises(ClusterError, match=rf"{said}.*Nothing was spent"):
+        Connection.open(where(cluster), public_probe())
+
+
+def test_a_worker_that_spills_is_refused_as_it_is() -> None:
+    with workers(1, memory_limit="1GB") as spilling, pytest.raises(ClusterError, match="spill"):
+        Connection.open(where(spilling), public_probe())
+
+
+def test_calls_are_answered_and_a_lost_worker_is_given_up() -> None:
+    with workers(2) as mortal:
+        connection = Connection.open(where(mortal), public_probe())
+        first, second = connection.actors
+        asked = {first: ("close", ()), second: ("close", ())}
+        assert {code for code, _ in connection.call(asked).values()} == {Code.DONE}
+        lost = next(it for it in mortal.workers.values() if it.address == first)
+        mortal.sync(lost.close)
+        assert set(connection.call(asked)) == {second}
+        assert set(connection.actors) == {second}
+        # It is never asked again, even by name.
+        assert set(connection.call(asked)) == {second}
+        connection.close()

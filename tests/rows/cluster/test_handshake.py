@@ -1,0 +1,35 @@
+"""The handshake tells apart what could make a record's integers depend on who computes them."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tacit.engine.cluster_use import public_probe
+from tacit.rows.cluster.handshake import LIBRARIES, fingerprint, package_digest
+
+
+def test_the_same_process_has_the_same_fingerprint() -> None:
+    own = fingerprint(public_probe())
+    assert own.differences(fingerprint(public_probe())) == []
+    assert set(LIBRARIES) <= set(own.versions)
+    assert not own.spills
+    assert not own.dashboard
+
+
+def test_every_difference_is_named() -> None:
+    own = fingerprint(public_probe())
+    other = {**own.versions, "numba": "0.1"}
+    assert own.differences(replace(own, versions=other)) == ["numba"]
+    assert own.differences(replace(own, sources="0")) == ["Tacit's own sources"]
+    assert own.differences(replace(own, bits="0")) == ["the bits of public sums"]
+
+
+def test_one_bit_of_a_record_changes_the_bits_of_the_probe() -> None:
+    probe = public_probe()
+    X = probe.X.copy()
+    X[5, 3] = np.nextafter(X[5, 3], np.inf) + 2.0**-20
+    assert fingerprint(replace(probe, X=X)).bits != fingerprint(probe).bits
+
+
+def test_the_digest_is_of_all_sources() -> None:
+    assert len(package_digest()) == 64
