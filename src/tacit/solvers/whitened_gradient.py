@@ -143,7 +143,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
         standards = standardised(gate, plan, columns)
     found = Coordinates(standards, float(width))
     if not whitening.queries:
-        return replace(found, directions=(np.eye(width), np.ones(width)))
+        return replace(found, directions=(None, np.ones(width)))
     for number in range(whitening.queries):
         first = number == 0 and standards is None
         bound = plan.design.row_norm
@@ -196,7 +196,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     columns = column_queries(facts, passes - (options.iterations or 1))
     if columns:
         queries, share = (0, spent / columns) if is_faint(facts, signal) else (1, spent * (1 - columns * COLUMNS.share))
-        ridge = max(ridge, COLUMNS.ridge)
+        ridge = COLUMNS.ridge[signal >= LABELS.few_signal]
     row_factor = LABELS.row_factor.at(signal)
     one_in = facts.one_in_of_moments(math.sqrt(allowed * share), row_factor)
     recipe = recipe_of(facts, signal)
