@@ -15,6 +15,7 @@ TOPICS = (
     "noise",
     "gradient",
     "wide_products",
+    "scale",
     "sparse",
     "whole_fit",
     "estimators",

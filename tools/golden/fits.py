@@ -11,6 +11,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -131,6 +132,18 @@ upper = 15
 """
 
 
+def wide_cases() -> Iterator[tuple[str, Fit]]:
+    """Tables so wide that columns are standardised; some columns are narrow, and some far from 0."""
+    rng = np.random.default_rng(23)
+    for model, rows, width in (("logistic", 1200, 200), ("linear", 1200, 200), ("logistic", 1500, 1050)):
+        X = rng.standard_normal((rows, width)) * np.where(np.arange(width) % 5, 1.0, 0.02) + np.arange(width) % 3
+        index = X[:, :8].sum(axis=1) / 3
+        y = (rng.random(rows) < 1 / (1 + np.exp(-index))).astype(int) if model == "logistic" else index
+        kind, _, settings = MODELS[model]
+        estimator = kind(**{**COMMON, **settings, "epsilon": 8.0, "inference": False})
+        yield f"{model} wide {width}", partial(estimator.fit, X, y)
+
+
 def cases() -> Iterator[tuple[str, Fit]]:
     """Every fit by its name."""
     held = data()
@@ -149,6 +162,7 @@ def cases() -> Iterator[tuple[str, Fit]]:
         yield f"{model} people", _fit(model, held, people, units="people")
         if model != "softmax":
             yield f"{model} private bounds", _fit(model, held, {"bounds": "private"})
+    yield from wide_cases()
     for model in INTERVALS:
         for epsilon in (0.5, 3.0):
             name = f"{model} intervals epsilon={epsilon:g}"

@@ -195,6 +195,14 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
 def _special() -> Iterator[tuple[str, str, int, int, Settings]]:
     """Plans that straddle rules which the rest of the grid does not reach."""
     yield from _named("logistic", _points(WIDE_LABELS, (15, 17, 19, 21, 23, 25)), {})
+    for model in ("logistic", "softmax", "linear", "poisson"):
+        # Around the width from which columns are standardised, and the signal up to which their integers are short.
+        yield from _named(model, _points(((9_000, 186), (9_000, 197)), (8, 30)), {})
+        yield from _named(model, _points(((30_000, 300),), (200, 300, 400)), {})
+        yield from _named(model, _points(((4_000, 990), (4_000, 1_050)), (4,)), {})
+        yield from _named(model, _points(((9_000, 200),), (30,)), {"max_passes": 4})
+    yield from _named("logistic", _points(((9_000, 200),), (30, 60)), {"inference": True})
+    yield from _named("logistic", _points(((9_000, 200),), (30,)), {"max_rows_per_unit": 4})
     yield from _named("logistic", _large(), {"solver": "gradient"})
     newton = [(4000, 3, 0.1), (10**12, 3, 1.0), *((n, 3, 1.0) for n in (360, 3300, 3900, 4100, 4700))]
     yield from _named("logistic", iter(newton), {"solver": "newton"})

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.losses.loss import Code
@@ -33,5 +34,12 @@ class CheckedQuery:
                 raise SettingError("Of an own loss only slopes can be asked for: nothing bounds its curvature.")
             if name == "every" and value not in {1, PART}:
                 raise SettingError(f"All records are read, or one in {PART}.")
-            if name in _FINITE and value is not None and not (np.abs(value) <= LARGEST).all():
+            if name in _FINITE and value is not None and not _is_moderate(value):
                 raise SettingError("A query's parameters must be finite and of moderate size.")
+
+
+def _is_moderate(value: float | NDArray[np.float64]) -> bool:
+    """Whether all numbers are finite and moderate; a wide matrix is not copied for that."""
+    if np.size(value) == 0:
+        return True
+    return bool(np.min(value) >= -LARGEST and np.max(value) <= LARGEST)

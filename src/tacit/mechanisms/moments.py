@@ -61,23 +61,24 @@ def second_moments(layout: Layout, query: SecondMoments, bound: int) -> BlockSum
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_moments(part, theta, weights, how, total[0])
 
-    return _summed_products(query.matrix, layout.width, bound, 1, quantise, add_persons)
+    return _summed_products(query.matrix, layout, bound, 1, quantise, add_persons)
 
 
 def _summed_products(
     matrix: Floats | None,
-    width: int,
+    layout: Layout,
     bound: int,
     count: int,
     quantise: Callable[..., None],
     add_persons: Callable[..., None],
 ) -> BlockSum:
     """Sums of v v' over the integer vectors that `quantise` writes into `count` arrays (column, record)."""
-    matrix = None if matrix is None else tiles.public_matrix(matrix, width)
+    width = layout.width
+    rows_map = _row_map(matrix, layout)
 
     def add(block: Any, total: Integers) -> None:
         integers = np.empty((count, width, 0))
-        for part in _mapped_parts(block, matrix, width):
+        for part in _mapped_parts(block, rows_map, width):
             if isinstance(part, PersonBlock):
                 add_persons(part, total)
                 continue
@@ -122,7 +123,12 @@ def add_product(integers: Floats, short: bool, total: Integers) -> None:
         np.add(total, product, out=total, casting="unsafe", dtype=np.int64)
 
 
-def _mapped_parts(block: Any, matrix: Floats | None, width: int) -> Iterator[Any]:
+def _row_map(matrix: Floats | None, layout: Layout) -> tiles.RowMap | None:
+    """The matrix of a query, checked, as the kernels read it."""
+    return None if matrix is None else tiles.RowMap.of(tiles.public_matrix(matrix, layout.width), layout.dtype)
+
+
+def _mapped_parts(block: Any, matrix: tiles.RowMap | None, width: int) -> Iterator[Any]:
     """Parts of a block, few enough tiles for one exact product, in the matrix's coordinates."""
     if isinstance(block, PersonBlock):
         for part in block.parts(TILES_AT_ONCE):
@@ -227,7 +233,7 @@ def class_pairs(layout: Layout, query: CurvatureAndScore, bound: int) -> BlockSu
     """Integer pairs of one linear predictor a class: matrices of class·width rows."""
     width, classes = query.theta.shape
     limit = pair_limit(bound, query.joint, rounded_entries(query, layout))
-    matrix = None if query.matrix is None else tiles.public_matrix(query.matrix, width)
+    matrix = _row_map(query.matrix, layout)
     theta = np.ascontiguousarray(query.theta.T, dtype=layout.dtype)
 
     def add(block: Any, total: Integers) -> None:
@@ -259,7 +265,7 @@ def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) 
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_pairs(part, theta, how, total)
 
-    return _summed_products(query.matrix, layout.width, bound, 2, quantise, add_persons)
+    return _summed_products(query.matrix, layout, bound, 2, quantise, add_persons)
 
 
 def answer_curvature_and_score(query: CurvatureAndScore, price: Price, store: Store, entropy: Entropy | None) -> Answer:

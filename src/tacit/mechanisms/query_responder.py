@@ -77,8 +77,7 @@ class Responder:
     def __init__(self, store: Store, *, private: bool, seed: int | None, progress: Progress | None = None) -> None:
         self._store, self._progress = store, progress
         self._results: dict[tuple[BlockFunction, int], NDArray[np.float64]] = {}
-        self._settled: bytes | None = None
-        self._matrix: NDArray[np.float64] | None = None
+        self._settled: NDArray[np.float64] | None = None
         self._entropy: Entropy | None = None
         if private:
             self._entropy = SystemEntropy() if seed is None else SeededEntropy(seed)
@@ -118,15 +117,18 @@ class Responder:
             return query
         if isinstance(query, DevianceSum):
             # Of released coefficients of the prepared row: z·(M⁻¹θ) = u·θ.
-            if self._matrix is None:
+            if self._settled is None:
                 return query
-            there: NDArray[np.float64] = np.asarray(np.linalg.solve(self._matrix, query.theta), dtype=np.float64)
+            there: NDArray[np.float64] = np.asarray(np.linalg.solve(self._settled, query.theta), dtype=np.float64)
             return replace(query, theta=there)
         matrix = None if isinstance(query, queries.WITHOUT_COORDINATES) else query.matrix
         if matrix is not None and self._settled is None:
             self._store = self._store.recast(matrix)
-            self._settled, self._matrix = matrix.tobytes(), matrix
-        if (None if matrix is None else matrix.tobytes()) != self._settled:
+            # The matrix itself, which a solver keeps, and no copy: wide ones are a good part of a fit's memory.
+            self._settled = matrix
+        if matrix is not self._settled and (
+            matrix is None or self._settled is None or not np.array_equal(matrix, self._settled)
+        ):
             raise SettingError("The working coordinates were settled before and cannot change.")
         return query if isinstance(query, queries.WITHOUT_COORDINATES) else replace(query, matrix=None)
 

@@ -30,6 +30,7 @@ _QUERIES = {
     "gradient": "sum of clipped gradients",
     "batch-gradient": "sum of clipped gradients over a secret random batch",
     "second-moments": "sum of bounded second moments",
+    "column-moments": "sums of bounded columns and of their squares",
     "sandwich": "curvature and spread of the scores, bounded",
     "counts": "counts, or sums of values between 0 and 1",
     "means": "sums of bounded statistics",

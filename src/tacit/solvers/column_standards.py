@@ -15,6 +15,9 @@ from tacit.contract.query import ColumnMoments, Gate
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.wide_rules import COLUMNS
 
+SMALLEST = 1e-8
+"""Least variance in the coordinates of the query before: a column without spread grows by at most 10^4."""
+
 
 def standardised(gate: Gate, plan: Plan, times: int) -> Matrix:
     """Ask for the sums, and return the matrix T with T'(u, 1) = ((u - center) / scale, 1)."""
@@ -41,10 +44,10 @@ def spreads(moments: Matrix, noise: float, *, centred: bool) -> tuple[Vector, Ve
     """
     mean = moments[0] * _kept(float(np.mean(moments[0] ** 2)), noise) if centred else np.zeros(moments.shape[1])
     variance = moments[1] - mean**2
-    pooled = max(float(np.mean(variance)), noise / math.sqrt(len(variance)), COLUMNS.least)
+    pooled = max(float(np.mean(variance)), noise / math.sqrt(len(variance)), SMALLEST)
     kept = _kept(float(np.var(variance)), noise)
     spread = kept * np.maximum(variance, COLUMNS.floor * noise) + (1 - kept) * pooled
-    return mean, np.maximum(spread, COLUMNS.least)
+    return mean, np.maximum(spread, SMALLEST)
 
 
 def _kept(square: float, noise: float) -> float:

@@ -17,19 +17,23 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 
+WIDE = 192
+"""Columns from which a matrix of a special form is looked for."""
+
+
 @dataclass(frozen=True)
 class Coordinates:
     """z = matrix' u of a prepared row u (None: z = u), so that prepared theta = matrix·theta.
 
     `dimension` is the effective dimension: how many directions stand out of the noise. `released`
     are the mean second moments as last released, with the matrix of their coordinates, `directions` the eigenvectors of
-    the last query with the share of each eigenvalue that is not ridge, and `noise` its deviation.
+    the last query (None: the axes) with the share of each eigenvalue that is not ridge, and `noise` its deviation.
     """
 
     matrix: Matrix | None
     dimension: float
     released: tuple[Matrix, Matrix | None] | None = None
-    directions: tuple[Matrix, Vector] | None = None
+    directions: tuple[Matrix | None, Vector] | None = None
     noise: float = 0.0
 
     @property
@@ -46,7 +50,11 @@ class Coordinates:
 
     def working(self, theta: Vector) -> Vector:
         """Working coefficients of those of the prepared row."""
-        return theta if self.matrix is None else np.asarray(np.linalg.solve(self.matrix, theta))
+        if self.matrix is None or len(self.matrix) < WIDE or not is_arrow(self.matrix):
+            return theta if self.matrix is None else np.asarray(np.linalg.solve(self.matrix, theta))
+        found = (theta.T / np.diagonal(self.matrix)).T
+        found[-1] -= self.matrix[-1, :-1] @ found[:-1] / self.matrix[-1, -1]
+        return found
 
 
 def triangular(matrix: Matrix) -> tuple[Matrix, Matrix]:
@@ -58,6 +66,11 @@ def triangular(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return np.ascontiguousarray(upper.T), rotation
 
 
+def is_arrow(matrix: Matrix) -> bool:
+    """Whether all entries outside the diagonal and the last row are 0."""
+    return bool(np.count_nonzero(matrix[:-1]) == np.count_nonzero(np.diagonal(matrix)[:-1]))
+
+
 def is_lower(matrix: Matrix) -> bool:
     """Whether all entries above the diagonal are 0."""
     return not np.triu(matrix, 1).any()
@@ -67,10 +80,9 @@ def times_triangular(matrix: Matrix | None, lower: Matrix) -> Matrix:
     """Product with a lower triangular matrix, in d² steps where the first matrix is its diagonal and last row."""
     if matrix is None:
         return lower
-    diagonal = np.diagonal(matrix)
-    if np.count_nonzero(matrix[:-1]) > np.count_nonzero(diagonal[:-1]):
+    if not is_arrow(matrix):
         return np.asarray(matrix @ lower)
-    product = lower * diagonal[:, None]
+    product = lower * np.diagonal(matrix)[:, None]
     product[-1] = matrix[-1] @ lower
     return product
 

@@ -24,7 +24,7 @@ from tacit.solvers.step_correction import tail_variance
 
 def shrink(theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float) -> Vector:
     """Shrink what descent found; `noise` is the deviation of its mean gradients."""
-    if coordinates.matrix is None or coordinates.directions is None:
+    if coordinates.matrix is None or coordinates.directions is None or coordinates.directions[0] is None:
         return theta
     vectors, resolved = coordinates.directions
     curvature = np.clip(resolved, CORRECTIONS.smallest_curvature, 1.0)

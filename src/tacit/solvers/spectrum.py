@@ -46,14 +46,14 @@ class Spectrum:
         """Return U values U'."""
         return np.asarray((self.vectors * values) @ self.vectors.T)
 
-    def inverse_root(self, values: Vector) -> tuple[Matrix, Matrix]:
-        """Lower triangular L with L L' = U (1 / values) U', and L' U √values: a rotation of the eigenvectors.
+    def triangular_root(self, values: Vector) -> tuple[Matrix, Matrix]:
+        """Lower triangular L with L L' = U values U', and L' U / √values: a rotation of the eigenvectors.
 
         Cholesky's factor in place of a root and of its triangular form takes a tenth of the time.
         """
         with one_thread(len(values)):
-            lower = np.linalg.cholesky(self.with_values(1.0 / values))
-            return lower, np.asarray(lower.T @ (self.vectors * np.sqrt(values)))
+            lower = np.linalg.cholesky(self.with_values(values))
+            return lower, np.asarray(lower.T @ (self.vectors / np.sqrt(values)))
 
     def denoised(self, noise: float) -> Vector:
         """Eigenvalues without symmetric Gaussian noise of a deviation s, not below zero.

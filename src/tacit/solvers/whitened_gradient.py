@@ -147,7 +147,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
         standards = standardised(gate, plan, columns)
     found = Coordinates(standards, float(width))
     if not whitening.queries:
-        return replace(found, directions=(np.eye(width), np.ones(width)))
+        return replace(found, directions=(None, np.ones(width)))
     for number in range(whitening.queries):
         first = number == 0 and standards is None
         bound = plan.design.row_norm
@@ -166,7 +166,7 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
             # The new map is at most √(count / ridge) times as long as the one before.
             length = float(np.linalg.norm(found.matrix))
             ridge = max(ridge, plan.count * (length / LONGEST_MAP) ** 2)
-        lower, directions = _triangular_map(spectrum, (spread + ridge) / plan.count, found.matrix)
+        lower, directions = _triangular_map(spectrum, plan.count / (spread + ridge), found.matrix)
         resolved = spread / (spread + ridge)
         found = Coordinates(
             lower,
@@ -179,12 +179,12 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
 
 
 def _triangular_map(spectrum: Spectrum, values: Vector, before: Matrix | None) -> tuple[Matrix, Matrix]:
-    """Lower triangular form of `before`·U (1 / √values) U', and the eigenvectors U in its coordinates."""
+    """Lower triangular form of `before`·U √values U', and the eigenvectors U in its coordinates."""
     if len(values) >= COLUMNS.wide and (before is None or is_lower(before)):
         # Cholesky's factor takes a tenth of the time of a root and its triangular form.
-        lower, directions = spectrum.inverse_root(values)
+        lower, directions = spectrum.triangular_root(values)
         return times_triangular(before, lower), directions
-    root = spectrum.with_values(np.sqrt(1.0 / values))
+    root = spectrum.with_values(np.sqrt(values))
     lower, turn = triangular(root if before is None else before @ root)
     return lower, turn.T @ spectrum.vectors
 
@@ -200,7 +200,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     columns = column_queries(facts, passes - (options.iterations or 1))
     if columns:
         queries, share = (0, spent / columns) if is_faint(facts, signal) else (1, spent * (1 - columns * COLUMNS.share))
-        ridge = max(ridge, COLUMNS.ridge)
+        ridge = COLUMNS.ridge[signal >= LABELS.few_signal]
     row_factor = LABELS.row_factor.at(signal)
     one_in = facts.one_in_of_moments(math.sqrt(allowed * share), row_factor)
     recipe = recipe_of(facts, signal)

@@ -18,11 +18,10 @@ class Columns:
     queries: int = rule(2, "of sums: the first of the bounds' coordinates, the second of nearly standardised ones")
     share: Fraction = rule(Fraction(1, 8), "of the budget of second moments, for each of them")
     clip: float = rule(2.4, "norm of (z, z²) over √d in the second: independent normal columns have 2")
-    ridge: float = rule(
-        0.9, "least ridge of labels, in noise norms: with 0.3, slopes along 5 common factors had twice the excess loss"
+    ridge: tuple[float, float] = rule(
+        (0.9, 1.6), "ridge of labels below and above signal 20, in noise norms: slopes along common factors gain by it"
     )
     floor: float = rule(0.5, "least variance of a column, in noise deviations")
-    least: float = rule(1e-8, "least variance in the coordinates of the query before")
     alone: float = rule(1024.0, "columns from which a faint table is standardised alone: eigenvectors take too long")
     faint: float = rule(4.0, "signal below which that is so: second moments would be noise, and steps are short")
     steps: int = rule(64, "integers to the root mean square of an entry, in short rows")

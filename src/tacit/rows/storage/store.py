@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.design.design import Design
 from tacit.errors import DataError, SettingError
-from tacit.rows.storage.tiles import LANES, Integers, map_tiles, public_matrix, tile_count
+from tacit.rows.storage.tiles import LANES, Integers, RowMap, map_tiles, public_matrix, tile_count
 
 BLOCK_BYTES = 4 << 20
 
@@ -185,7 +185,7 @@ class Store(ABC):
         return function(self, *public)
 
     def _mapping(self, matrix: ArrayLike) -> Rewrite:
-        M = public_matrix(matrix, self.width)
+        M = RowMap.of(public_matrix(matrix, self.width), self.layout.dtype)
         return lambda tiles, out: map_tiles(tiles, M, out)
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ Private: the records. A tile is (column, lane): features, then outcome. Sums run
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -95,12 +95,38 @@ def public_matrix(matrix: ArrayLike, width: int) -> Floats:
     M = np.ascontiguousarray(matrix, dtype=np.float64)
     if M.shape != (width, width):
         raise SettingError(f"The map must be {width} by {width}, as wide as the records.")
-    if not np.abs(M).max(initial=0.0) <= LARGEST:
+    # A wide matrix is not copied for this.
+    if not (M.min(initial=0.0) >= -LARGEST and M.max(initial=0.0) <= LARGEST):
         raise SettingError(f"The map must have finite entries of size at most {LARGEST:g}.")
     return M
 
 
-def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = None) -> NDArray[Any]:
+class RowMap(NamedTuple):
+    """A checked matrix of public numbers as the kernels read it, once for all blocks.
+
+    `firsts` are the first columns that each image takes anything of. An `arrow` has what each image takes of its own
+    column and of the last one, where it takes nothing else.
+    """
+
+    matrix: NDArray[Any]
+    firsts: Integers
+    arrow: tuple[NDArray[Any], NDArray[Any]] | None
+
+    @classmethod
+    def of(cls, matrix: Floats, dtype: np.dtype[Any]) -> RowMap:
+        """Read a matrix for rows of a type."""
+        taken = matrix != 0.0
+        arrow = None
+        if len(matrix) >= FEW and np.count_nonzero(taken[:-1]) == np.count_nonzero(np.diagonal(taken)[:-1]):
+            last = matrix[-1].astype(dtype)
+            last[-1] = 0.0
+            arrow = np.diagonal(matrix).astype(dtype), last
+        # An image of zeros takes the last column.
+        taken[-1] = True
+        return cls(matrix.astype(dtype) if arrow is None else matrix, np.argmax(taken, axis=0), arrow)
+
+
+def map_tiles(tiles: NDArray[Any], matrix: Floats | RowMap, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Features M'u in place of u for a checked matrix M; outcome columns are copied.
 
     A library product would sum in an order that depends on a row's place (THEORY §16).
@@ -109,29 +135,14 @@ def map_tiles(tiles: NDArray[Any], matrix: Floats, out: NDArray[Any] | None = No
     are, whose norm `admission.prepare` bounds by 1e15.
     """
     image = np.empty_like(tiles) if out is None else out
-    # First column that each image takes anything of; the last one for an image of zeros.
-    taken = matrix != 0.0
-    taken[-1] = True
-    firsts = np.argmax(taken, axis=0)
+    given = matrix if isinstance(matrix, RowMap) else RowMap.of(matrix, tiles.dtype)
+    if given.arrow is not None:
+        _rescale(readonly(tiles), *given.arrow, image)
+        return image
     # Scratch is made here and not in the kernel: to compile an allocation takes long.
-    scratch = np.empty((len(matrix), LANES), dtype=tiles.dtype)
-    if len(matrix) >= FEW and _is_arrow(taken):
-        _rescale(readonly(tiles), *(part.astype(tiles.dtype) for part in _arrow(matrix)), image)
-    else:
-        _map(readonly(tiles), matrix.astype(tiles.dtype), firsts, scratch, image)
+    scratch = np.empty((len(given.matrix), LANES), dtype=tiles.dtype)
+    _map(readonly(tiles), given.matrix, given.firsts, scratch, image)
     return image
-
-
-def _is_arrow(taken: Flags) -> bool:
-    """Whether an image takes its own column and the last one alone."""
-    return bool(np.count_nonzero(taken[:-1]) == np.count_nonzero(np.diagonal(taken)[:-1]))
-
-
-def _arrow(matrix: Floats) -> tuple[Floats, Floats]:
-    """What each image takes of its own column, and of the last one; the last image takes nothing twice."""
-    last = matrix[-1].copy()
-    last[-1] = 0.0
-    return np.diagonal(matrix), last
 
 
 @compiled
