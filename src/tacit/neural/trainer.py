@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from tacit.certificate.certificate import Certificate
-from tacit.contract.network_query import Network
+from tacit.contract.network_query import LARGEST_CLIP, SMALLEST_CLIP, Network
 from tacit.contract.plan import ONE_RECORD, Penalty, Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.release import Release
@@ -36,7 +36,7 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.network_descent import OPTIMISERS, SCHEDULES, WEIGHTS, NetworkDescent, NetworkState
 from tacit.solvers.network_plan import network_batches, network_step, slots_of
 from tacit.solvers.solver import PublicFacts, assembled
-from tacit.validate import between, one_of, positive, whole
+from tacit.validate import between, one_of, positive, whole, within
 
 Observer = Callable[[NetworkState], None]
 
@@ -114,8 +114,8 @@ class DPTrainer:
         current_ledger.born(self)
 
     def _check(self) -> None:
-        for name in ("clip", "step_size"):
-            positive(name, getattr(self, name))
+        positive("step_size", self.step_size)
+        within("clip", positive("clip", self.clip), SMALLEST_CLIP, LARGEST_CLIP)
         one_of("optimiser", self.optimiser, OPTIMISERS)
         one_of("schedule", self.schedule, SCHEDULES)
         one_of("weights", self.weights, WEIGHTS)
