@@ -17,9 +17,10 @@ PLAIN, TOKENS = nn.Linear(2, 2), nn.Embedding(5, 2)
 
 def test_arrays_tensors_and_datasets_are_the_same() -> None:
     tensors = torch.from_numpy(X), torch.from_numpy(Y)
-    for given in ((X, Y), tensors, (TensorDataset(*tensors), None), (X.tolist(), Y.tolist())):
-        found = examples_of(*given, PLAIN, whole_labels=True)
-        assert (found.inputs.dtype, found.labels.dtype) == (np.float32, np.int64)
+    pairs: list[tuple[Any, Any]] = [(X, Y), tensors, (TensorDataset(*tensors), None), (X.tolist(), Y.tolist())]
+    for inputs, labels in pairs:
+        found = examples_of(inputs, labels, PLAIN, whole_labels=True)
+        assert (str(found.inputs.dtype), str(found.labels.dtype)) == ("float32", "int64")
         assert np.array_equal(found.inputs, X)
         assert found.valid.all()
 

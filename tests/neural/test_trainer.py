@@ -78,7 +78,8 @@ class Doubled(nn.Module):
         self.first, self.last = nn.Linear(3, 4), nn.Linear(4, 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.last(self.first(x).mul_(2.0).tanh_())
+        found: torch.Tensor = self.last(self.first(x).mul_(2.0).tanh_())
+        return found
 
 
 def test_modules_that_change_numbers_in_place_are_trained() -> None:
