@@ -33,7 +33,8 @@ class Attention(nn.Module):
         self.out = nn.Linear(8, CLASSES)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.out(self.attend(x, x, x, need_weights=False)[0].mean(1))
+        found: Tensor = self.out(self.attend(x, x, x, need_weights=False)[0].mean(1))
+        return found
 
 
 class Shared(nn.Module):
@@ -44,7 +45,8 @@ class Shared(nn.Module):
         self.inner, self.out = nn.Linear(6, 6), nn.Linear(6, CLASSES)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.out(torch.tanh(self.inner(torch.tanh(self.inner(x)))))
+        found: Tensor = self.out(torch.tanh(self.inner(torch.tanh(self.inner(x)))))
+        return found
 
 
 def _seq(*layers: nn.Module) -> nn.Sequential:

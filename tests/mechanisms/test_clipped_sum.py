@@ -76,12 +76,13 @@ def test_an_example_that_is_not_finite_contributes_nothing(value: float, kind: s
     ones = torch.ones(BLOCK, 3)
     bad = ones.clone()
     bad[5, 1] = value
-    part: Part = {
+    kinds: dict[str, Part] = {
         "dense": Dense(bad),
         "left": Outer(bad, ones),
         "right": Outer(torch.zeros(BLOCK, 3).index_fill(0, torch.tensor([0]), 1.0), bad),
         "scattered": Scattered(bad[:, None, :], torch.zeros(BLOCK, 1, dtype=torch.int64), 2),
-    }[kind]
+    }
+    part = kinds[kind]
     norm = norms({"weight": part}, 9)
     factors = clip_factors(norm, 1e9, FILLED)
     assert factors[5] == 0.0
@@ -134,11 +135,12 @@ def test_sums_are_those_of_the_clipped_gradients(kind: str) -> None:
     generator = torch.Generator().manual_seed(1)
     count = 4 * BLOCK
     places = torch.stack([torch.randperm(5, generator=generator)[:3] for _ in range(count)])
-    part: Part = {
+    kinds: dict[str, Part] = {
         "dense": Dense(torch.randn(count, 30, generator=generator)),
         "outer": Outer(torch.randn(count, 3, generator=generator), torch.randn(count, 7, generator=generator)),
         "scattered": Scattered(torch.randn(count, 3, 4, generator=generator), places, 5),
-    }[kind]
+    }
+    part = kinds[kind]
     full = formed(part).double()
     clip, unit = 1.5, 2.0**30
     wanted = (full * (clip / full.norm(dim=1)).clamp(max=1.0)[:, None]).sum(0)

@@ -46,7 +46,8 @@ class Centred(nn.Module):
         self.out, self.rate = nn.Linear(6, CLASSES), rate
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.out(x - self.rate * x.mean(0, keepdim=True))
+        found: Tensor = self.out(x - self.rate * x.mean(0, keepdim=True))
+        return found
 
 
 def contrastive(outputs: Tensor, labels: Tensor) -> Tensor:

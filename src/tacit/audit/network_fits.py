@@ -118,7 +118,7 @@ def regressor_fit(mu: float, seed: int | None) -> Worlds:
 
 one_gradient = partial(_canary, rate=1.0, steps=1)
 """One answer over all records."""
-training = partial(_canary, rate=0.5, steps=STEPS)
+training = partial(_canary, rate=0.5, steps=10)
 """A training over secret batches, by its last weights."""
 whole_training = partial(_canary, rate=1.0, steps=STEPS)
 """The same over all records: here the last weights tell all that the answers do."""

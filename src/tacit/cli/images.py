@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tacit.cli import options
 from tacit.cli.image_files import LabelledImages, read_images
+from tacit.cli.network_images import train_network
 from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen, require_writable
 from tacit.errors import SettingError
 from tacit.files import write_text
 from tacit.ledger.repeated_fits import RefitWarning
+from tacit.validate import one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from tacit.estimators.images import ImageClassifier, PreparedImages, PublicScore
 
 NAMES = ("mnist", "fashion", "cifar10")
+MODELS = ("linear", "cnn")
 EVERY = 10
 """Steps between two lines of the live table."""
 SWEPT_EPSILON = (0.5, 1.0, 2.0, 3.0, 7.53)
@@ -41,6 +44,7 @@ def images(
     epsilon: Annotated[float, flag("E", "Budget, above 0.")],
     delta: Annotated[float, flag("D", "Above 0 and below 1.")] = 1e-5,
     output: Annotated[Path | None, flag("DIRECTORY", "Write certificate and pictures there.", "--output", "-o")] = None,
+    model: Annotated[str, flag("MODEL", "linear on fixed features, or cnn: a network end to end.")] = "linear",
     sweep: Annotated[bool, flag(None, "Draw accuracy against ε and against parameters.", "--sweep")] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -53,34 +57,37 @@ def images(
     fits again at other budgets; each fit has its own guarantee.
     """
     started, screen = time.perf_counter(), replace(screen, quiet=quiet)
-    if sweep and output is None:
-        raise SettingError("--sweep draws pictures: add --output DIRECTORY")
+    _require_sweep(model, output, sweep=sweep)
     files = {} if output is None else {key: output / file for key, file in FILES.items()}
     swept = {key: output / file for key, file in SWEPT_FILES.items()} if sweep and output is not None else {}
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         require_writable([*files.values(), *swept.values()], [data], force=force)
+    if model == "cnn":
+        trained = train_network(name, data, epsilon=epsilon, delta=delta, files=files, screen=screen)
+        _show_result(*trained, screen)
+        return
     from tacit.estimators.images import ImageClassifier, PublicScore
 
     with screen.work() as progress:
-        model = ImageClassifier(epsilon=epsilon, delta=delta, recipe=name, progress=progress)
-        model.plan(2)  # Wrong names and budgets are refused before a file is opened.
+        fitted = ImageClassifier(epsilon=epsilon, delta=delta, recipe=name, progress=progress)
+        fitted.plan(2)  # Wrong names and budgets are refused before a file is opened.
         found = read_images(data)
-        _require_matching(found, model)
-        _show_plan(model, len(found.x_train), screen)
-        train, test = model.prepare(found.x_train), model.prepare(found.x_test)
-        curve = _Curve(model, len(found.x_train), PublicScore(test, found.y_test), screen)
-        model.fit(train, found.y_train, watch=curve)
-        accuracy = model.score(test, found.y_test)
+        _require_matching(found, fitted)
+        _show_plan(fitted, len(found.x_train), screen)
+        train, test = fitted.prepare(found.x_train), fitted.prepare(found.x_test)
+        curve = _Curve(fitted, len(found.x_train), PublicScore(test, found.y_test), screen)
+        fitted.fit(train, found.y_train, watch=curve)
+        accuracy = fitted.score(test, found.y_test)
         curve.line(curve.steps, accuracy)
     seconds = time.perf_counter() - started
-    certificate = model.certificate_
+    certificate = fitted.certificate_
     document: dict[str, Any] = {
         "data": name,
         "accuracy": accuracy,
         "seconds": round(seconds, 2),
         **{key: certificate.parsed["total"][key] for key in ("epsilon", "delta", "mu")},
-        "parameters": int(model.release_.theta.size),
+        "parameters": int(fitted.release_.theta.size),
         "steps": curve.points,
         "warnings": list(screen.warned),
         "certificate": certificate.document,
@@ -95,10 +102,19 @@ def images(
         with screen.work(), warnings.catch_warnings():
             # Said once, in the result.
             warnings.simplefilter("ignore", RefitWarning)
-            document["sweep"] = _sweep(model, (train, found.y_train, test, found.y_test), swept)
+            document["sweep"] = _sweep(fitted, (train, found.y_train, test, found.y_test), swept)
     document["files"] = {key: str(path) for key, path in {**files, **swept}.items()}
     screen.result(document)
     _show_result(document, len(found.y_test), certificate, screen)
+
+
+def _require_sweep(model: str, output: Path | None, *, sweep: bool) -> None:
+    """Refuse a sweep that nobody can see, or that takes hours."""
+    if sweep and one_of("model", model, MODELS) != "linear":
+        raise SettingError("--sweep is for the linear model: each training of a network takes minutes")
+    if sweep and output is None:
+        raise SettingError("--sweep draws pictures: add --output DIRECTORY")
+    one_of("model", model, MODELS)
 
 
 def _show_result(document: dict[str, Any], tested: int, certificate: Certificate, screen: Screen) -> None:

@@ -26,6 +26,11 @@ class NetworkDesign(Design):
         """One vector, whatever the module returns."""
         return 1
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Parameters by their places in the vector."""
+        return tuple(f"w{place}" for place in range(self.parameters))
+
     def user_coefficients(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the parameters as they are."""
         return np.array(theta)

@@ -21,6 +21,7 @@ from tacit.mechanisms.example_gradients import parameters_of
 from tacit.mechanisms.network_gradient import load_vector
 from tacit.mechanisms.network_rehearsal import rehearsed
 from tacit.mechanisms.network_responder import NetworkResponder
+from tacit.mechanisms.process_group import is_joined, records_of_all
 from tacit.rows.storage.example_rows import ExampleRows
 
 
@@ -39,11 +40,20 @@ class NetworkExamples:
         self._source = inputs if source is None else source
         self.records = self._rows.length
 
-    def run(self, plan: Plan, *, seed: int | None, progress: Progress | None = None, warn: bool = True) -> Release:
+    def run(
+        self,
+        plan: Plan,
+        *,
+        seed: int | None,
+        progress: Progress | None = None,
+        warn: bool = True,
+        together: bool = False,
+    ) -> Release:
         """Run a plan over the examples, once.
 
         Guarantee: the solver sees answers of the reserved plan and nothing else. The release costs `plan.events()`.
-        Within a ledger the charge is durable before the first answer is computed.
+        Within a ledger the charge is durable before the first answer is computed. With `together` the records are those
+        of all processes of a group.
         """
         if self._rows is None:
             raise SettingError("These records were used; open the table again.")
@@ -51,7 +61,7 @@ class NetworkExamples:
             raise SettingError("A network is trained with a finite budget here: without noise use torch alone.")
         charged = self._charged(plan, private=seed is None, warn=warn)
         rows, self._rows = self._rows, None
-        with NetworkResponder(rows, seed=seed) as responder:
+        with NetworkResponder(rows, seed=seed, together=together) as responder:
             found = plan.solver.run(PlannedGate(plan, responder, progress), plan)
         release = Release(plan, found.theta, seed is not None)
         if charged is not None:
@@ -70,6 +80,13 @@ class NetworkExamples:
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=5)
         return charged
+
+
+def records_together(count: int) -> int:
+    """Number of records of all processes of a group; refused where this process belongs to none."""
+    if not is_joined():
+        raise SettingError("DistributedDataParallel needs a process group of at least two processes.")
+    return records_of_all(count)
 
 
 def parameter_vector(module: Any) -> NDArray[np.float64]:

@@ -117,8 +117,8 @@ def _cleared(part: Part, factors: Tensor) -> Part:
             return Outer(cleared(left), cleared(right))
         case Dense(rows):
             return Dense(cleared(rows))
-        case Scattered(rows, places, count):
-            return Scattered(cleared(rows), places, count)
+        case Scattered(rows, places, height):
+            return Scattered(cleared(rows), places, height)
 
 
 def _sum_of(part: Part, factors: Tensor, unit: float) -> Tensor:
@@ -129,8 +129,8 @@ def _sum_of(part: Part, factors: Tensor, unit: float) -> Tensor:
             sums = torch.bmm(weighted, right.unflatten(0, (blocks, BLOCK))).flatten(1)
         case Dense(rows):
             sums = torch.bmm(factors.reshape(blocks, 1, BLOCK), rows.unflatten(0, (blocks, BLOCK))).flatten(1)
-        case Scattered(rows, places, count):
-            return _scattered_sum(rows * factors[:, None, None], places, count, unit)
+        case Scattered(rows, places, height):
+            return _scattered_sum(rows * factors[:, None, None], places, height, unit)
     return _whole(sums, unit).sum(0)
 
 
@@ -138,8 +138,8 @@ def _whole(sums: Tensor, unit: float) -> Tensor:
     return torch.round(sums.double() * unit).to(torch.int64)
 
 
-def _scattered_sum(rows: Tensor, places: Tensor, count: int, unit: float) -> Tensor:
+def _scattered_sum(rows: Tensor, places: Tensor, height: int, unit: float) -> Tensor:
     """Each row is rounded on its own, so that no sum of floats is left."""
-    total = torch.zeros(count, rows.shape[2], dtype=torch.int64)
+    total = torch.zeros(height, rows.shape[2], dtype=torch.int64)
     total.index_add_(0, places.flatten(), _whole(rows.flatten(0, 1), unit))
     return total.flatten()

@@ -43,14 +43,14 @@ class Outer(NamedTuple):
 
 
 class Scattered(NamedTuple):
-    """Rows (example, position, size) of a table of `count` rows, at `places`; an example's rows are at distinct ones.
+    """Rows (example, position, size) of a table of `height` rows, at `places`; an example's rows are at distinct ones.
 
     A position whose token came before has zeros.
     """
 
     rows: Tensor
     places: Tensor
-    count: int
+    height: int
 
 
 Part: TypeAlias = Dense | Outer | Scattered
@@ -156,8 +156,8 @@ def _parts(layer: Any, given: Tensor, gradient: Tensor) -> Iterator[tuple[str, P
 
 def _of_patches(layer: nn.Conv2d, given: Tensor, gradient: Tensor) -> Tensor:
     """Products of the gradients at all positions with the patches there."""
-    above, left = layer.padding  # type: ignore[misc]
-    padded = functional.pad(given, (left, left, above, above)) if above or left else given  # type: ignore[has-type]
+    above, left = (int(size) for size in layer.padding)
+    padded = functional.pad(given, (left, left, above, above)) if above or left else given
     index = _patch_index(tuple(padded.shape[1:]), layer.kernel_size, layer.stride, layer.dilation, layer.groups)
     count, groups = len(given), layer.groups
     # (example and group, position, entry of a patch)
@@ -174,8 +174,8 @@ def _patch_index(
     (high, wide), (down, right), (rows, columns) = kernel, stride, dilation
     places = torch.arange(math.prod(shape)).reshape(1, *shape)
     windows = places.unfold(2, (high - 1) * rows + 1, down).unfold(3, (wide - 1) * columns + 1, right)
-    windows = windows[..., ::rows, ::columns].unflatten(1, (groups, -1)).permute(0, 1, 3, 4, 2, 5, 6)
-    return windows.reshape(groups, windows.shape[2] * windows.shape[3], -1)
+    found: Tensor = windows[..., ::rows, ::columns].unflatten(1, (groups, -1)).permute(0, 1, 3, 4, 2, 5, 6)
+    return found.reshape(groups, found.shape[2] * found.shape[3], -1)
 
 
 def _of_tokens(layer: nn.Embedding, tokens: Tensor, gradient: Tensor) -> Scattered:

@@ -19,13 +19,14 @@ from tacit.errors import SettingError
 from tacit.mechanisms.clipped_sum import clip_factors, integer_sums, norms, require_plain_float32, unit_of
 from tacit.mechanisms.example_gradients import example_parts, parameters_of
 from tacit.mechanisms.gaussian_sum import noised_sum
+from tacit.mechanisms.process_group import answered_together
 from tacit.noise.entropy import Entropy
 from tacit.noise.record_sampling import PoissonBatch, random_places
 from tacit.rows.storage.example_rows import ExampleRows, PaddedBatch, Places
 
 
 def answer_network_gradient(
-    query: NetworkGradient, price: BatchPrice, rows: ExampleRows, entropy: Entropy | None
+    query: NetworkGradient, price: BatchPrice, rows: ExampleRows, entropy: Entropy | None, *, together: bool = False
 ) -> Answer:
     """Noised sum of the clipped gradients of a fresh batch, divided by the rate of the batches.
 
@@ -34,6 +35,7 @@ def answer_network_gradient(
     - One record that is blanked moves the integer sum by at most `price.bound` in L2 norm.
     - The divisor is public. Empty batches are answered like all others.
     - No two answers share a batch, nor the key it was drawn with, nor noise.
+    - With `together` the sum is over the records of all processes of a group, and noise is drawn once.
     """
     if entropy is None:
         raise SettingError("Networks are trained with noise here: without it use torch alone.")
@@ -41,7 +43,11 @@ def answer_network_gradient(
     batch = rows.padded(*drawn_places(price.batches, rows.length, query.slots, entropy), query.slots)
     unit = unit_of(price.bound, query.clip, query.theta.size)
     total = integer_gradient(query, unit, batch)
-    return noised_sum(total, unit * float(price.batches.rate), price, entropy)
+
+    def noised(integers: NDArray[np.int64]) -> Answer:
+        return noised_sum(integers, unit * float(price.batches.rate), price, entropy)
+
+    return answered_together(total, noised) if together else noised(total)
 
 
 def drawn_places(batches: Batches, length: int, slots: int, entropy: Entropy) -> tuple[Places, Places]:

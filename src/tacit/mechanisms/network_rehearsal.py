@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from tacit.contract.network_query import Network
 from tacit.errors import SettingError
-from tacit.mechanisms.example_gradients import Part, example_parts, is_by_hand
+from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered, example_parts, is_by_hand
 
 MIXING = {
     nn.modules.batchnorm._BatchNorm: "nn.GroupNorm",  # noqa: SLF001 - the base of all its kinds
@@ -48,7 +48,7 @@ def require_separate(module: nn.Module) -> None:
             )
 
 
-def rehearsed(network: Network, shape: tuple[int, ...], labels: tuple[Any, ...], chunk: int) -> Network:
+def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...], chunk: int) -> Network:
     """Return the network as its gradients are to be computed, or refuse it by what was found.
 
     `shape` is that of one input with its torch type last, `labels` the same of one label.
@@ -136,22 +136,26 @@ def _agrees(network: Network, inputs: Tensor, targets: Tensor) -> bool:
 
 def formed(part: Part) -> Tensor:
     """The gradients of a part as rows (example, size)."""
-    if len(part) == 1:
-        return part.rows
-    if len(part) == 2:
-        return torch.einsum("io,ij->ioj", part.left, part.right).flatten(1)
-    table = torch.zeros(len(part.rows), part.count, part.rows.shape[2])
-    return table.scatter_add(1, part.places[:, :, None].expand_as(part.rows), part.rows).flatten(1)
+    match part:
+        case Dense(rows):
+            return rows
+        case Outer(left, right):
+            return torch.einsum("io,ij->ioj", left, right).flatten(1)
+        case Scattered(rows, places, height):
+            table = torch.zeros(len(rows), height, rows.shape[2])
+            return table.scatter_add(1, places[:, :, None].expand_as(rows), rows).flatten(1)
 
 
 def _same_elsewhere(before: dict[str, Part], after: dict[str, Part], place: int) -> bool:
     """Whether all rows but one have the same bits, zeros of either sign and one kind of no number included."""
     if before.keys() != after.keys():
         return False
-    others = [row for row in range(len(next(iter(before.values()))[0])) if row != place]
     for name, part in before.items():
         for old, new in zip(part, after[name], strict=True):
-            if isinstance(old, Tensor) and not _same_bits(old[others], new[others]):
+            if not isinstance(old, Tensor) or not isinstance(new, Tensor):
+                continue
+            others = [row for row in range(len(old)) if row != place]
+            if not _same_bits(old[others], new[others]):
                 return False
     return True
 

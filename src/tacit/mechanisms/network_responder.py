@@ -18,7 +18,8 @@ from tacit.rows.storage.example_rows import ExampleRows
 class NetworkResponder:
     """Answers over the examples of one training. Noise from a `seed` can be reproduced and protects nobody."""
 
-    def __init__(self, rows: ExampleRows, *, seed: int | None) -> None:
+    def __init__(self, rows: ExampleRows, *, seed: int | None, together: bool = False) -> None:
+        self._together = together
         self._rows: ExampleRows | None = rows
         self._entropy: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed)
 
@@ -28,7 +29,7 @@ class NetworkResponder:
             raise SettingError("Examples of a network answer gradient sums over batches alone.")
         if self._rows is None:
             raise SettingError("The training is over; open the examples again.")
-        return answer_network_gradient(query, price, self._rows, self._entropy)
+        return answer_network_gradient(query, price, self._rows, self._entropy, together=self._together)
 
     def __enter__(self) -> NetworkResponder:
         return self

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from tacit.errors import SettingError
 from tacit.neural.activations import activation
 from tacit.validate import whole
 
@@ -34,6 +35,8 @@ def cnn(channels: int = 1, pixels: int = 28, classes: int = 10, activation_name:
     """Return the small convolutional network of the notes: 26,010 parameters for 28 × 28 grey pixels."""
     side = (pixels - 2) // 2 + 1
     side = ((side - 1) - 4) // 2 + 1 - 1
+    if side < 1:
+        raise SettingError("This network is for images of at least 14 pixels a side.")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(FIRST_WEIGHTS)
         return nn.Sequential(

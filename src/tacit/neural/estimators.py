@@ -132,9 +132,12 @@ class NetworkModel(LedgerMember):
     ) -> None:
         refusals = Refusals.settle(self.invalid_rows)
         inputs, complete = self._scaled(X)
-        usable = valid & complete
         if len(labels) != len(inputs):
             raise DataError(f"y has {len(labels)} labels for {len(inputs)} records.")
+        trainer = self._trainer(len(inputs), inputs.shape[1], outputs)
+        # Wrong settings refuse before a word is said about a record.
+        trainer.plan(len(inputs))
+        usable = valid & complete
         with refusals.logged():
             if refusals.invalid_rows == "error" and not usable.all():
                 raise DataError(
@@ -142,7 +145,6 @@ class NetworkModel(LedgerMember):
                     'outside the bounds. Mend it, or use invalid_rows="zero": such records then contribute nothing.'
                 )
         assumed = [PublicFact(VALID, True, "assumed")] if refusals.invalid_rows == "error" else []
-        trainer = self._trainer(len(inputs), inputs.shape[1], outputs)
         trainer.facts = (*facts, *assumed)
         self.trainer_ = trainer.train(Examples(inputs, labels, usable), source=X)
         self.release_, self.plan_, self.module_ = trainer.release_, trainer.plan_, trainer.module_
@@ -210,15 +212,14 @@ class DPClassifier(ClassifierMixin, NetworkModel):
                 raise DataError("y must be one label for each record.")
             if self.classes is None:
                 require_declared("classes", "classes=…")
-            labels = np.unique(cells) if self.classes is None else np.asarray(list(self.classes))
-            if len(labels) < 2 or len(set(labels.tolist())) < len(labels):
+            labels = np.asarray(sorted(set(cells.tolist())) if self.classes is None else list(self.classes))
+            places = {label: place for place, label in enumerate(labels.tolist())}
+            if len(labels) < 2 or len(places) < len(labels):
                 raise SettingError("There must be at least two different classes.")
-            order = np.argsort(labels, kind="stable")
-            spots = np.minimum(np.searchsorted(labels[order], cells), len(labels) - 1)
-            codes = order[spots]
+            codes = np.array([places.get(cell, -1) for cell in cells.tolist()], dtype=np.int64)
             source = "assumed" if self.classes is None else "declared"
             fact = PublicFact("classes", labels.tolist(), source)
-            self._trained(X, codes.astype(np.int64), labels[codes] == cells, len(labels), fact)
+            self._trained(X, np.maximum(codes, 0), codes >= 0, len(labels), fact)
             self.classes_ = labels
             return self
 

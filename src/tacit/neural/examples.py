@@ -51,7 +51,7 @@ def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Exa
         return Examples(np.ascontiguousarray(inputs, dtype=np.float32), labels, np.ones(len(inputs), np.bool_))
     tokens = np.ascontiguousarray(inputs, dtype=np.int64)
     known = ((tokens >= 0) & (tokens < min(sizes))).reshape(len(tokens), -1).all(axis=1)
-    return Examples(tokens, labels, known)
+    return Examples(tokens, labels, np.asarray(known))
 
 
 def _array(values: Any) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from tacit.certificate.certificate import Certificate
-from tacit.contract.network_query import Network
+from tacit.contract.network_query import LARGEST_CLIP, SMALLEST_CLIP, Network
 from tacit.contract.plan import ONE_RECORD, Penalty, Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.release import Release
@@ -25,7 +25,7 @@ from tacit.design.network_design import NetworkDesign
 from tacit.design.response import Absent
 from tacit.documents.canonical_json import plain
 from tacit.engine.ledger_use import require_price
-from tacit.engine.network_examples import NetworkExamples, load_parameters, parameter_vector, rehearse
+from tacit.engine.network_examples import NetworkExamples, load_parameters, parameter_vector, records_together, rehearse
 from tacit.errors import SettingError
 from tacit.ledger import current_ledger
 from tacit.neural.checkpoints import TrainingFolder
@@ -36,7 +36,7 @@ from tacit.privacy.relation import Relation
 from tacit.solvers.network_descent import OPTIMISERS, SCHEDULES, WEIGHTS, NetworkDescent, NetworkState
 from tacit.solvers.network_plan import network_batches, network_step, slots_of
 from tacit.solvers.solver import PublicFacts, assembled
-from tacit.validate import between, one_of, positive, whole
+from tacit.validate import between, one_of, positive, whole, within
 
 Observer = Callable[[NetworkState], None]
 
@@ -56,7 +56,8 @@ class DPTrainer:
     Parameters
     ----------
     module
-        The module; it is copied. Its first weights are public: random, or trained on public data.
+        The module; it is copied. Its first weights are public: random, or trained on public data. In
+        DistributedDataParallel, each process of the group trains with records of its own, and n is that of all.
     loss
         "cross-entropy", "squared", "huber", or a function of outputs and labels that returns one number an example.
     epsilon, delta, budget
@@ -106,6 +107,7 @@ class DPTrainer:
     """Further facts that are taken as public, for the certificate."""
 
     def __post_init__(self) -> None:
+        self.together = isinstance(self.module, DistributedDataParallel)
         if isinstance(self.module, DistributedDataParallel):
             self.module = self.module.module
         if not isinstance(self.module, nn.Module):
@@ -114,8 +116,8 @@ class DPTrainer:
         current_ledger.born(self)
 
     def _check(self) -> None:
-        for name in ("clip", "step_size"):
-            positive(name, getattr(self, name))
+        positive("step_size", self.step_size)
+        within("clip", positive("clip", self.clip), SMALLEST_CLIP, LARGEST_CLIP)
         one_of("optimiser", self.optimiser, OPTIMISERS)
         one_of("schedule", self.schedule, SCHEDULES)
         one_of("weights", self.weights, WEIGHTS)
@@ -142,7 +144,8 @@ class DPTrainer:
                 layer.inplace = False  # type: ignore[assignment]
         return Network(module, named_loss(self.loss).of_examples, " ".join(str(self.module).split()))
 
-    def _plan(self, n: int, network: Network, start: NetworkState | None = None) -> Plan:
+    def _plan(self, n: int, network: Network, start: NetworkState | None = None, held: int | None = None) -> Plan:
+        """The plan for n records, of which this process has `held`."""
         relation = Relation.parse(self.relation)
         vector = parameter_vector(network.module)
         if vector.size == 0:
@@ -159,7 +162,7 @@ class DPTrainer:
         batches = network_batches(facts, self.batch_size)
         steps = self.steps or max(1, round((self.epochs or 1.0) / float(batches.rate)))
         step = network_step(facts, batches, whole("steps", steps, 1))
-        shape = slots_of(batches, n, self.physical_batch)
+        shape = slots_of(batches, n if held is None else held, self.physical_batch)
         solver = NetworkDescent(
             network,
             NetworkState.at(vector) if start is None else start,
@@ -201,8 +204,12 @@ class DPTrainer:
         planned = self._rehearsed(examples)
         if self.checkpoints is None:
             table = NetworkExamples(*examples, source)
-            self.release_: Release = table.run(planned, seed=self.random_state, progress=self.progress)
+            self.release_: Release = table.run(
+                planned, seed=self.random_state, progress=self.progress, together=self.together
+            )
             return self._finished(planned)
+        if self.together:
+            raise SettingError("A training by several processes has no checkpoints.")
         if self.random_state is not None:
             raise SettingError("A training with random_state is not resumed: it would repeat its noise.")
         whole("checkpoint_every", self.checkpoint_every, 1)
@@ -233,9 +240,10 @@ class DPTrainer:
                 return self._legs(planned, examples, X, folder)
 
     def _rehearsed(self, examples: Examples, start: NetworkState | None = None) -> Plan:
-        network, count = self._network(), len(examples.labels)
-        chunk = descent_of(self._plan(count, network)).chunk
-        return self._plan(count, rehearse(network, *shapes_of(examples), chunk), start)
+        network, held = self._network(), len(examples.labels)
+        count = records_together(held) if self.together else held
+        chunk = descent_of(self._plan(count, network, held=held)).chunk
+        return self._plan(count, rehearse(network, *shapes_of(examples), chunk), start, held)
 
     def _extended(self, planned: Plan, taken: int, *, repeat: bool) -> Plan:
         """The plan of all steps that will have been taken, with the budget that they cost."""

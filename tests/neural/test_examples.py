@@ -1,0 +1,51 @@
+"""What a training takes: arrays and tensors, never a loader, and no refusal for contents."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from tacit.errors import DataError, SettingError
+from tacit.neural.examples import examples_of, shapes_of
+
+X, Y = np.arange(12.0).reshape(6, 2), np.arange(6) % 2
+PLAIN, TOKENS = nn.Linear(2, 2), nn.Embedding(5, 2)
+
+
+def test_arrays_tensors_and_datasets_are_the_same() -> None:
+    tensors = torch.from_numpy(X), torch.from_numpy(Y)
+    pairs: list[tuple[Any, Any]] = [(X, Y), tensors, (TensorDataset(*tensors), None), (X.tolist(), Y.tolist())]
+    for inputs, labels in pairs:
+        found = examples_of(inputs, labels, PLAIN, whole_labels=True)
+        assert (str(found.inputs.dtype), str(found.labels.dtype)) == ("float32", "int64")
+        assert np.array_equal(found.inputs, X)
+        assert found.valid.all()
+
+
+def test_a_loader_is_refused_with_the_reason() -> None:
+    loader = DataLoader(TensorDataset(torch.from_numpy(X), torch.from_numpy(Y)), shuffle=True)
+    with pytest.raises(SettingError, match=r"shuffles.*Poisson"):
+        examples_of(loader, None, PLAIN, whole_labels=True)
+
+
+def test_numbers_that_are_not_finite_are_not_refused() -> None:
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    assert examples_of(bad, Y, PLAIN, whole_labels=True).valid.all()
+
+
+def test_tokens_outside_the_embedding_make_an_example_invalid() -> None:
+    tokens = np.array([[0, 4], [1, 5], [-1, 2]])
+    found = examples_of(tokens, np.zeros(3), TOKENS, whole_labels=True)
+    assert found.valid.tolist() == [True, False, False]
+    assert shapes_of(found) == ((2, torch.int64), (torch.int64,))
+    assert examples_of(tokens, np.zeros(3), PLAIN, whole_labels=False).inputs.dtype == np.float32
+
+
+@pytest.mark.parametrize(("inputs", "labels"), [(X, None), (X, Y[:3]), (X[:, 0], Y), (np.array([["a"]] * 6), Y)])
+def test_wrong_shapes_are_refused(inputs: Any, labels: Any) -> None:
+    with pytest.raises(DataError):
+        examples_of(inputs, labels, PLAIN, whole_labels=True)
