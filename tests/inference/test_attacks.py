@@ -52,12 +52,13 @@ class Steep:
         return Answer(1e4 * np.stack([np.eye(4), np.eye(4)]), 1e-3)
 
 
-def test_a_step_that_was_cut_short_is_not_called_nominal() -> None:
-    model = tacit.LogisticRegression(epsilon=5.0, delta=1e-6, bounds=(-1, 1), inference=True)
+@pytest.mark.parametrize(("epsilon", "steps"), [(1.0, 1), (5.0, 2)])
+def test_a_step_that_was_cut_short_is_not_called_nominal(epsilon: float, steps: int) -> None:
+    model = tacit.LogisticRegression(epsilon=epsilon, delta=1e-6, bounds=(-1, 1), inference=True)
     plan = model.plan(10_000, 3)
     pilot = Pilot(np.zeros(4), np.zeros(4), plan.loss, share=0.5)
     theta, sandwich = take_step(Steep(), plan, Coordinates(None, 4.0), pilot, 2.0, None)
-    assert np.linalg.norm(theta) == pytest.approx(ONE_STEP.longest)
+    assert np.linalg.norm(theta) == pytest.approx(steps * ONE_STEP.longest)
     judged = Results(Release(plan, theta, sandwich=sandwich))
     assert set(judged.coefficients.statements) == {"withheld"}
     assert "too long and was cut" in judged.summary().notes[0]

@@ -245,7 +245,7 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
             for n in (4000, 10**9):
                 heavy = Script(excess=excess, share=SMALL[model], noise=1e-4, norm=0.01)
                 yield f"{model} heavy tail {excess:g} n={n}", model, n, {"inference": True}, heavy
-    for norm in np.geomspace(2e-3, 6e-3, 14).tolist():
+    for norm in np.geomspace(1e-3, 6e-3, 22).tolist():
         small = Script(norm=norm, share=SMALL["linear"], noise=1e-4)
         yield f"linear norms of {norm:.3g}", "linear", 100_000, {"inference": True}, small
     for spread in np.geomspace(0.03, 0.09, 13).tolist():
@@ -264,6 +264,11 @@ def _flat() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     for spread in np.geomspace(0.0025, 0.0045, 13).tolist():
         given = {"inference": True, "fit_intercept": False}
         yield f"linear responses of {spread:.3g}", "linear", 100_000, given, Script(0.0, spread, noise=1e-4)
+    ranges = [(spread, 4e-3) for spread in np.geomspace(0.0035, 0.008, 14).tolist()]
+    ranges += [(0.004, norm) for norm in np.geomspace(4e-3, 0.02, 18).tolist()]
+    for spread, norm in ranges:
+        wide = Script(0.0, spread, norm=norm, share=SMALL["linear"], noise=1e-4)
+        yield f"linear responses of {spread:.3g} norms of {norm:.3g}", "linear", 100_000, given, wide
 
 
 def _larger() -> Iterator[tuple[str, str, int, int, Mapping[str, Any]]]:
