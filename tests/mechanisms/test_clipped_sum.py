@@ -161,3 +161,37 @@ def test_products_of_fewer_bits_are_refused() -> None:
         torch.set_float32_matmul_precision(before)
     with torch.autocast("cpu"), pytest.raises(SettingError, match="fewer bits"):
         require_plain_float32()
+
+
+def test_precision_that_is_set_for_one_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mixed() -> str:
+        raise RuntimeError("PyTorch is checking the matmul precision without a specific backend name")
+
+    with monkeypatch.context() as patched, pytest.raises(SettingError, match="fewer bits"):
+        patched.setattr(torch, "get_float32_matmul_precision", mixed)
+        require_plain_float32()
+    with monkeypatch.context() as patched, pytest.raises(SettingError, match="fewer bits"):
+        patched.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "BF16")
+        require_plain_float32()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_an_example_without_a_norm_leaves_sums_of_strided_gradients(first: int) -> None:
+    """A record that is no number once made all factors lie otherwise in memory, and other blocks were rounded anew."""
+    generator = torch.Generator().manual_seed(3)
+    count = 8 * BLOCK
+    left = torch.randn(count, 10, generator=generator)
+    right = torch.randn(count, 34, generator=generator)[:, first : first + 32 : 2]
+    rows = torch.randn(40, count, generator=generator).T
+    sums = []
+    for value in (0.0, math.nan):
+        changed = left.clone(), rows.clone(memory_format=torch.preserve_format)
+        for part in changed:
+            part[5] = value
+        parts: dict[str, Part] = {"outer": Outer(changed[0], right), "dense": Dense(changed[1])}
+        norm = norms(parts, 200)
+        filled = torch.ones(count, dtype=torch.bool)
+        filled[5] = False
+        sums.append(integer_sums(parts, clip_factors(norm, 0.5, filled), 2.0**36, norm))
+    for name in sums[0]:
+        assert torch.equal(sums[0][name], sums[1][name])

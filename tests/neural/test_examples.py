@@ -49,3 +49,18 @@ def test_tokens_outside_the_embedding_make_an_example_invalid() -> None:
 def test_wrong_shapes_are_refused(inputs: Any, labels: Any) -> None:
     with pytest.raises(DataError):
         examples_of(inputs, labels, PLAIN, whole_labels=True)
+
+
+def test_labels_that_are_no_class_number_make_their_example_invalid_without_a_word() -> None:
+    labels = np.array([0, 1, np.nan, 1.5, 1e30, 1])
+    inputs = X.copy()
+    inputs[1, 1] = 1e300
+    found = examples_of(inputs, labels, PLAIN, whole_labels=True)
+    assert found.valid.tolist() == [True, True, False, False, False, True]
+    assert found.labels.tolist() == [0, 1, 0, 0, 0, 1]
+    assert np.isinf(found.inputs[1, 1])
+
+
+def test_labels_that_are_no_numbers_are_refused_by_their_type() -> None:
+    with pytest.raises(DataError, match="y must be an array of numbers"):
+        examples_of(X, ["a", "b"] * 3, PLAIN, whole_labels=True)

@@ -7,6 +7,7 @@ lattice and added up as integers. Proof: proofs/mechanisms/clipped_sum.md.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 
 import torch
@@ -24,11 +25,19 @@ VANISHING = 2.0**-63
 """Squares below the smallest float32 may be lost: this times the root of the number of squares is added to a norm."""
 LARGEST_NORM = 2.0**60
 """Gradients beyond it, and activations, count as not finite: their clip factors would have few digits."""
+ALIGNMENT = 64
+"""Bytes to which torch aligns new memory."""
 
 
 def require_plain_float32() -> None:
     """Refuse settings of torch under which a product of float32 is not one of IEEE float32."""
-    if torch.get_float32_matmul_precision() != "highest" or torch.is_autocast_enabled("cpu"):
+    try:
+        precise = torch.get_float32_matmul_precision() == "highest"
+    except RuntimeError:
+        # So torch answers where the precision was set for one library alone.
+        precise = False
+    modes = {os.environ.get(f"{name}_DEFAULT_FPMATH_MODE", "strict").lower() for name in ("ONEDNN", "DNNL")}
+    if not precise or modes != {"strict"} or torch.is_autocast_enabled("cpu"):
         raise SettingError(
             "Products of float32 are rounded to fewer bits in this program, for which no bound is proven. Call "
             'torch.set_float32_matmul_precision("highest") and leave autocast.'
@@ -100,25 +109,30 @@ def integer_sums(parts: Mapping[str, Part], factors: Tensor, unit: float, norm: 
     Guarantee: what the examples of one block change is at most what they change in the block's float32 sum, rounded.
     """
     # A finite norm has finite numbers alone.
-    if not bool(torch.isfinite(norm).all()):
-        parts = {name: _cleared(part, factors) for name, part in parts.items()}
-    return {name: _sum_of(part, factors, unit) for name, part in parts.items()}
+    kept = None if bool(torch.isfinite(norm).all()) else factors > 0
+    return {name: _sum_of(_laid_out(part, kept), factors, unit) for name, part in parts.items()}
 
 
-def _cleared(part: Part, factors: Tensor) -> Part:
-    """Rows without weight are set to zero: 0·∞ would be no number."""
-    kept = factors > 0
+def _laid_out(part: Part, kept: Tensor | None) -> Part:
+    """Numbers one after the other in aligned memory, and rows that are not `kept` set to zero: 0·∞ is no number.
 
-    def cleared(rows: Tensor) -> Tensor:
-        return torch.where(kept.reshape(-1, *[1] * (rows.ndim - 1)), rows, 0.0)
+    A product may be rounded in another way where its factors lie otherwise in memory. So they lie in one way, whether
+    some record made it necessary to clear rows or not.
+    """
+
+    def laid_out(rows: Tensor) -> Tensor:
+        if kept is not None:
+            rows = torch.where(kept.reshape(-1, *[1] * (rows.ndim - 1)), rows, 0.0)
+        rows = rows.contiguous()
+        return rows.clone() if rows.data_ptr() % ALIGNMENT else rows
 
     match part:
         case Outer(left, right):
-            return Outer(cleared(left), cleared(right))
+            return Outer(laid_out(left), laid_out(right))
         case Dense(rows):
-            return Dense(cleared(rows))
+            return Dense(laid_out(rows))
         case Scattered(rows, places, height):
-            return Scattered(cleared(rows), places, height)
+            return Scattered(laid_out(rows), places, height)
 
 
 def _sum_of(part: Part, factors: Tensor, unit: float) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from tacit.contract.network_query import Network
 from tacit.errors import SettingError
+from tacit.mechanisms.clipped_sum import require_plain_float32
 from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered, example_parts, is_by_hand
 
 MIXING = {
@@ -57,6 +58,7 @@ def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...],
     all other examples' losses and gradients as they were.
     """
     require_separate(network.module)
+    require_plain_float32()
     inputs, targets = _made_up(shape, chunk), _made_up(labels, chunk)
     chosen = replace(network, by_hand=is_by_hand(network.module) and _agrees(network, inputs, targets))
     before, losses = _parts(chosen, inputs, targets), _losses(network, inputs, targets)

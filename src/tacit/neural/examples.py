@@ -12,6 +12,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from tacit.errors import DataError, SettingError
 
+LARGEST_LABEL = 2**31
+
 
 class Examples(NamedTuple):
     """Inputs, labels, and which examples are valid."""
@@ -39,19 +41,37 @@ def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Exa
     if y is None:
         raise DataError("y is missing: give inputs and labels.")
     inputs = _array(X)
-    labels = np.ascontiguousarray(_array(y), dtype=np.int64 if whole_labels else np.float32)
+    labels, valid = _labels(_array(y), whole_labels=whole_labels)
     if inputs.ndim < 2 or len(labels) != len(inputs):
         raise DataError("X must be an array of records with at least two dimensions, and y one label for each.")
     if inputs.dtype.kind == "f":
-        return Examples(np.ascontiguousarray(inputs, dtype=np.float32), labels, np.ones(len(inputs), np.bool_))
+        return Examples(_float32(inputs), labels, valid)
     if inputs.dtype.kind not in "iub":
         raise DataError("X must be an array of numbers.")
     sizes = [layer.num_embeddings for layer in module.modules() if isinstance(layer, nn.Embedding)]
     if not sizes:
-        return Examples(np.ascontiguousarray(inputs, dtype=np.float32), labels, np.ones(len(inputs), np.bool_))
+        return Examples(_float32(inputs), labels, valid)
     tokens = np.ascontiguousarray(inputs, dtype=np.int64)
     known = ((tokens >= 0) & (tokens < min(sizes))).reshape(len(tokens), -1).all(axis=1)
-    return Examples(tokens, labels, np.asarray(known))
+    return Examples(tokens, labels, np.asarray(known) & valid)
+
+
+def _labels(cells: NDArray[Any], *, whole_labels: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Labels as a loss takes them, and which are known: not those that are no whole numbers where these are needed."""
+    if cells.dtype.kind not in "fiub" or cells.ndim < 1:
+        raise DataError("y must be an array of numbers, one label for each record.")
+    if not whole_labels:
+        return _float32(cells), np.ones(len(cells), np.bool_)
+    # Labels are compared before they are cast: a cast of what is no whole number would warn of it.
+    known = (np.floor(cells) == cells) & (np.abs(cells) < LARGEST_LABEL)
+    labels = np.ascontiguousarray(np.where(known, cells, 0), dtype=np.int64)
+    return labels, np.asarray(known.reshape(len(cells), -1).all(axis=1))
+
+
+def _float32(cells: NDArray[Any]) -> NDArray[np.float32]:
+    """Cast without a word about a number that is too large: it becomes infinite, and its example has no gradient."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(cells, dtype=np.float32)
 
 
 def _array(values: Any) -> NDArray[Any]:
