@@ -29,6 +29,8 @@ class Network:
     description: str
     by_hand: bool = True
     """Whether gradients of single examples are derived layer by layer, and not by torch.func."""
+    foreign: bool = False
+    """Whether it holds a program that is neither torch's nor Tacit's: what that does on a record nobody knows."""
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,9 @@ def require_price(plan: Plan, *, private: bool) -> None:
         if isinstance(getattr(plan.solver, "function", None), BlackBox):
             why = "an estimator on blocks is a Python program that sees records, so that only a curator may run it"
             raise LedgerError(f"{why}. {how} an estimator of tacit")
+        if getattr(getattr(plan.solver, "network", None), "foreign", False):
+            why = "a module or loss of your own is a Python program that sees records: only a curator may train it"
+            raise LedgerError(f"{why}. {how} layers of torch.nn and a loss by its name")
     try:
         ledger.price(plan.events(), plan.relation)
     except AccountingError as error:

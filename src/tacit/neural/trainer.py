@@ -31,6 +31,7 @@ from tacit.ledger import current_ledger
 from tacit.neural.checkpoints import TrainingFolder
 from tacit.neural.example_losses import ExampleLoss, named_loss
 from tacit.neural.examples import Examples, examples_of, shapes_of
+from tacit.neural.foreign_code import is_foreign
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 from tacit.solvers.network_descent import OPTIMISERS, SCHEDULES, WEIGHTS, NetworkDescent, NetworkState
@@ -142,7 +143,8 @@ class DPTrainer:
         for layer in module.modules():
             if getattr(layer, "inplace", False):
                 layer.inplace = False  # type: ignore[assignment]
-        return Network(module, named_loss(self.loss).of_examples, " ".join(str(self.module).split()))
+        loss, description = named_loss(self.loss).of_examples, " ".join(str(self.module).split())
+        return Network(module, loss, description, foreign=is_foreign(module) or not isinstance(self.loss, str))
 
     def _plan(self, n: int, network: Network, start: NetworkState | None = None, held: int | None = None) -> Plan:
         """The plan for n records, of which this process has `held`."""
