@@ -54,6 +54,6 @@ def test_in_a_ledger_only_a_curator_trains_them(tmp_path: Path, own: str) -> Non
             if refusals == "never":
                 with pytest.raises(LedgerError, match="only a curator may train it"):
                     trainer.fit(X, Y)
-                assert not ledger.charges
+                assert not ledger.charges()
             else:
                 trainer.fit(X, Y)

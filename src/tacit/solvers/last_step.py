@@ -67,6 +67,14 @@ def label_clip(signal: float, share: float) -> float:
     return math.sqrt(ONE_STEP.clip.at(signal * 4 * share * (1 - share)))
 
 
+def row_clip(plan: Plan, pilot: Pilot, usual: float) -> float:
+    """The same of any loss; `usual` without labels."""
+    if plan.loss.code in OTHER_LINKS:
+        logits = pilot.own_curvature / links.unit(plan.loss.code) ** 2
+        return math.sqrt(ONE_STEP.clip.at(plan.signal * 4 * logits))
+    return label_clip(plan.signal, pilot.share) if plan.loss.code in LABELS else usual
+
+
 def take_step(
     gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, clip_factor: float, mean_row: Vector | None
 ) -> tuple[Vector, Sandwich]:
@@ -74,12 +82,7 @@ def take_step(
     matrix, dimension = coordinates.matrix, coordinates.dimension
     predictors = Predictors.of(plan)
     begin = predictors.flat(pilot.theta)
-    if plan.loss.code in LABELS:
-        clip_factor = label_clip(plan.signal, pilot.share)
-    if plan.loss.code in OTHER_LINKS:
-        logits = pilot.own_curvature / links.unit(plan.loss.code) ** 2
-        clip_factor = math.sqrt(ONE_STEP.clip.at(plan.signal * 4 * logits))
-    row_bound = clip_factor * math.sqrt(dimension)
+    row_bound = row_clip(plan, pilot, clip_factor) * math.sqrt(dimension)
     loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
     share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
     begin, known = step_nearer(gate, plan, matrix, begin, loss, clip, row_bound, share)

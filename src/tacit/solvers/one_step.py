@@ -183,6 +183,8 @@ def hardly_varies(plan: Plan, coordinates: Coordinates) -> bool:
     return bool((variance[places] < ONE_STEP.narrow**-2).any())
 
 
+BENT = frozenset({Code.LOGISTIC, Code.SOFTMAX, Code.POISSON})
+"""Losses that step twice where the signal is large, since their curvature changes on the way."""
 ROUNDED = 1e-6
 """A plan loses no more than this part of its budget to whole numbers."""
 
@@ -195,7 +197,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     if signal < ONE_STEP.wide * math.sqrt(facts.design.identified):
         shares = replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
     residuals = ONE_STEP.residuals if facts.loss.relative else 0
-    bent = facts.loss.code in {*LABELS, Code.POISSON}
+    bent = facts.loss.code in BENT
     near = sum(ONE_STEP.near) if bent and signal >= ONE_STEP.near_signal else 0
     growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
     part = Fraction(growth.at(signal)).limit_denominator(1000)
@@ -207,22 +209,21 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     def cost(hundredths: int) -> Fraction:
         return allowed * (1 - part) * Fraction(hundredths, whole)
 
-    rounds = (medians + START.radii if columns else 0) + 2 + 2 + facts.counts
-    rounds += (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals) + 2 * bool(near)
-    inner = _pilot(facts, options, allowed * part, rounds)
+    rounds = (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals) + 2 * bool(near)
+    standardising = medians + START.radii if columns else 0
+    inner = _pilot(facts, options, allowed * part, standardising + 2 + 2 + facts.counts + rounds)
     steps: list[Step] = []
     if columns:
-        times, size = medians + START.radii, len(columns)
-        steps.append(priced(facts, QueryKind.COUNTS, spent, times, Purpose.STANDARDISING, size))
+        steps.append(priced(facts, QueryKind.COUNTS, spent, standardising, Purpose.STANDARDISING, len(columns)))
     before = {Purpose.RESPONSE_LOCATION, Purpose.RESPONSE_MEAN}
     steps += [step for step in inner.steps if step.purpose in before]
     if shares.level:
         count = facts.design.outputs
         steps.append(priced(facts, QueryKind.COUNTS, cost(shares.level), 1, Purpose.LABEL_SHARE, count))
-    moments = cost(shares.moments)
-    queries = inner.solver.whitening.queries if short else 2  # type: ignore[attr-defined]
-    sums = sums_before(inner.solver.whitening) if short else 0  # type: ignore[attr-defined]
-    steps += moment_steps(facts, moments, queries, sums)
+    moments, asked = cost(shares.moments), (2, 0)
+    if short:
+        asked = inner.solver.whitening.queries, sums_before(inner.solver.whitening)  # type: ignore[attr-defined]
+    steps += moment_steps(facts, moments, *asked)
     steps += [step for step in inner.steps if step.purpose not in before]
     for hundredths, times, purpose, kind in (
         (residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
