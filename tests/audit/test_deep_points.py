@@ -10,6 +10,7 @@ from tacit.audit.answer_laws import AuditedTable
 from tacit.audit.deep_points import DEEP_FIT, deep_results, fitted_pair
 from tacit.contract.block_price import depth_price
 from tacit.contract.block_query import BlockDepth, LeastSquares
+from tacit.design.response import Continuous
 from tacit.mechanisms.block_depth import boxes, distance, log_volumes
 
 
@@ -27,6 +28,7 @@ def test_one_block_takes_the_test_to_its_threshold(epsilon: Fraction) -> None:
 def test_least_squares_find_the_results() -> None:
     found = deep_results(depth_price(Fraction(2), Fraction(1, 10**5)), 2)
     design = DEEP_FIT.plan(2.0).design
+    assert isinstance(design.response, Continuous)
     pair = fitted_pair(found, design)
     assert np.array_equal(pair.first.X, pair.second.X)
     assert np.flatnonzero(pair.first.y != pair.second.y).tolist() == [0]

@@ -10,6 +10,7 @@ from tacit.certificate.block_entry import read_block_price
 from tacit.certificate.certificate import Certificate, entry_of
 from tacit.contract.block_query import BlackBox, LeastSquares
 from tacit.contract.plan import PublicFact, Step
+from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
 from tacit.errors import CertificateError
@@ -68,7 +69,7 @@ def test_another_number_of_medians_than_of_bounds_is_refused(size: int) -> None:
     """Fewer medians cost less: what was released must be what is paid for."""
     document = issued(Aggregator.MEDIAN).document
     price = read_block_price(document["events"][0], QueryKind.BLOCK_MEDIAN, "it")
-    document["events"] = [entry_of(Step(QueryKind.BLOCK_MEDIAN, price, 1, "aggregate of blocks", size), REPLACE)]
+    document["events"] = [entry_of(Step(QueryKind.BLOCK_MEDIAN, price, 1, Purpose.AGGREGATE, size), REPLACE)]
     with pytest.raises(CertificateError, match="as many medians as output_bounds"):
         Certificate.made(document).rederive()
     document["public"] = [fact for fact in document["public"] if fact["name"] != "output_bounds"]

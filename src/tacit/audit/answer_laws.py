@@ -94,10 +94,12 @@ class AuditedTable(Responder):
 
     def _results_of(self, query: AnyBlockQuery) -> Floats:
         """Results of the blocks, which are known; a black box is run in this process."""
-        key = query.function, query.blocks
+        function, key = query.function, (query.function, query.blocks)
         if key not in self._kept:
-            own = isinstance(query.function, BlackBox)
-            self._kept[key] = known_results(*key, self._store) if own else super()._results_of(query)
+            if isinstance(function, BlackBox):
+                self._kept[key] = known_results(function, query.blocks, self._store)
+            else:
+                self._kept[key] = super()._results_of(query)
         return np.array(self._kept[key])
 
     def prepare_with(self, design: Design) -> None:
