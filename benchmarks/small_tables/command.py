@@ -131,7 +131,7 @@ def page(results: Results, found: Sequence[Verdict]) -> str:
     lines += [
         "## Targets",
         "",
-        "| table | seen when rules were chosen | target | asked | measured | |",
+        "| table | for choosing rules | target | asked | measured | |",
         "|---|---|---|---|---|---|",
     ]
     lines += [
