@@ -16,8 +16,9 @@ from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, PolynomialFeatures, StandardScaler
 
 import tacit
+from tacit.contract.plan import CHOICES, PREPROCESSING
 from tacit.errors import PreprocessingWarning, PrivacyWarning
-from tacit.estimators.surroundings import CHOICES, PREPROCESSING, is_public_map
+from tacit.estimators.surroundings import is_public_map
 from tacit.ledger.repeated_fits import RefitWarning
 from tacit.report.statements import premises
 
