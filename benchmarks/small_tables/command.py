@@ -113,6 +113,8 @@ def page(results: Results, found: Sequence[Verdict]) -> str:
     met = sum(verdict.reached for verdict in found)
     lines = ["# Small tables, rare classes, near separation", "", "Written by `python -m benchmarks small_tables`.", ""]
     lines += [f"{met} of {len(found)} targets are met. ± is the standard error of a mean over repetitions.", ""]
+    missing = [name for name in ENTRIES if not any(verdict.entry.name == name for verdict in found)]
+    lines += [f"Not run: {', '.join(missing)}.", ""] if missing else []
     for metric in ("auc", "r2", "log_loss"):
         lines += [
             f"## {WORDS[metric]}",
@@ -131,7 +133,7 @@ def page(results: Results, found: Sequence[Verdict]) -> str:
     lines += [
         "## Targets",
         "",
-        "| table | seen when rules were chosen | target | asked | measured | |",
+        "| table | for choosing rules | target | asked | measured | |",
         "|---|---|---|---|---|---|",
     ]
     lines += [

@@ -1,7 +1,7 @@
 """Tables that were chosen for being small, for a rare class, for near separation or for a response with many zeros.
 
 None of them is a table of `benchmarks.accuracy`: where a file is shared, the response is another one. Every bound and
-level is written by hand. Rules were chosen on the tables of `SEEN`; those of `FRESH` were run after that.
+level is written by hand. Rules may be chosen on the tables that are `seen`; the others are for testing such rules.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def parted_wide() -> Table:
 
 @dataclass(frozen=True)
 class Entry:
-    """A table, why it was chosen, and whether rules were chosen on it."""
+    """A table, why it was chosen, and whether rules may be chosen on it."""
 
     load: Callable[[], Table]
     trait: Trait

@@ -16,8 +16,9 @@ from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, PolynomialFeatures, StandardScaler
 
 import tacit
+from tacit.contract.plan import CHOICES, PREPROCESSING
 from tacit.errors import PreprocessingWarning, PrivacyWarning
-from tacit.estimators.surroundings import CHOICES, PREPROCESSING, is_public_map
+from tacit.estimators.surroundings import is_public_map
 from tacit.ledger.repeated_fits import RefitWarning
 from tacit.report.statements import premises
 
@@ -171,3 +172,13 @@ def test_only_steps_before_the_model_count() -> None:
     first = Pipeline([("whiten", tacit.PrivateWhitener(epsilon=1.0, bounds=(0, 100))), ("scale", StandardScaler())])
     assert PreprocessingWarning not in warned(lambda: first.fit(NUMBERS.copy(), LABELS))
     assert warned(lambda: model(bounds=(0, 100)).fit(NUMBERS.copy(), LABELS)) == []
+
+
+def test_a_private_search_behind_a_fitted_transformer_says_so() -> None:
+    search = tacit.PrivateSearchCV(model(epsilon=4.0), {"l2": [0.01, 0.1]}, mean_runs=3)
+    pipeline = make_pipeline(StandardScaler(), search)
+    with pytest.warns(PreprocessingWarning, match="StandardScaler"):
+        pipeline.fit(NUMBERS.copy(), LABELS)
+    assert assumed(search)[PREPROCESSING] == ["StandardScaler"]
+    assert warned(lambda: search.fit(NUMBERS / 50, LABELS)) == []
+    assert PREPROCESSING not in assumed(search)

@@ -113,15 +113,15 @@ def test_weights_of_any_size_count_by_their_ratio() -> None:
 
 @pytest.mark.filterwarnings("ignore:Weights above")
 @pytest.mark.parametrize("epsilon", [np.inf, 1000.0])
-def test_a_penalty_counts_records_and_not_weights(epsilon: float) -> None:
-    """Σ w loss / n + l2/2 ‖coef‖²: repeated records need the penalty n / Σ w times as large."""
+def test_a_penalty_is_beside_the_weighted_mean(epsilon: float) -> None:
+    """Σ w loss / Σ w + l2/2 ‖coef‖²: repeated records need the same penalty."""
     X, y = table("linear")
     weights = np.random.default_rng(0).integers(0, 5, N)
     copies = np.repeat(np.arange(N), weights)
     facts: dict[str, Any] = {"bounds": (0, 10), "y_bounds": (-15, 15), "epsilon": epsilon}
     model = Ridge(**facts, l2=5.0, max_weight=20.0, random_state=0)
     model.fit(X, y, sample_weight=weights)
-    twin = Ridge(**facts, l2=5.0 * N / len(copies), random_state=0).fit(X[copies], y[copies])
+    twin = Ridge(**facts, l2=5.0, random_state=0).fit(X[copies], y[copies])
     gap = 1e-6 if np.isinf(epsilon) else 0.01
     np.testing.assert_allclose(model.coef_, twin.coef_, atol=gap)
 

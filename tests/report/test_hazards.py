@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import tacit
 from tacit.documents.signature import Verification
@@ -59,3 +61,15 @@ def test_a_ledger_without_a_name_may_have_missed_a_release() -> None:
         assert table.rows[0][1] == status
         assert "There are 2" in table.rows[1][2]
     assert len(WORDS) == 3
+
+
+@pytest.mark.filterwarnings("ignore:StandardScaler was fitted")
+def test_preprocessing_on_the_same_records_is_a_fact_that_was_read_off() -> None:
+    rng = np.random.default_rng(0)
+    model = tacit.LogisticRegression(epsilon=1.0, bounds=(-3, 3), classes=(0, 1))
+    make_pipeline(StandardScaler(), model).fit(rng.uniform(-1, 1, (200, 2)), rng.integers(0, 2, 200))
+    document = model.certificate_.parsed
+    table = fit_hazards(document, document["events"], model.certificate_.rederive(), UNSIGNED)
+    (found,) = [row for row in table.rows if row[0] == "Facts that were read off the table"]
+    assert found[1] == "assumed"
+    assert "preprocessing fitted on the same data" in found[2]

@@ -38,6 +38,9 @@ _stated = functools.lru_cache(maxsize=64)(guarantee_of)
 
 VALID = "every record is valid"
 """Assumed by a fit that refuses invalid records: by not refusing it tells that there are none."""
+PREPROCESSING = "preprocessing fitted on the same data"
+CHOICES = "scores and choices of scikit-learn on the same data"
+"""Assumed public where they stand around a fit: no ε of it covers them."""
 SOME_WEIGHT = "some record has a weight above 0"
 """Assumed by a fit that refuses weights that are all zero."""
 MANY_ROWS = (

@@ -35,6 +35,7 @@ from tacit.estimators.search_space import (
     validating,
 )
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, unit_name
+from tacit.estimators.surroundings import Surroundings, surroundings
 from tacit.ledger import current_ledger
 from tacit.privacy.budget import Budget
 from tacit.privacy.event import Gaussian, Pure
@@ -205,6 +206,9 @@ class PrivateSearchCV(MetaEstimatorMixin, LedgerMember):
             table = SearchTable(X, y, attached, unit=grouped, fewest=fewest)
         price, budget = priced or self._priced(model, settings, table.units, len(table.names))
         trial = budget_of(price.trial, budget)
+        # Warnings of trials are not shown, so that the search itself says what stands around it.
+        around = surroundings(self) if model.random_state is None else Surroundings()
+        around.warn(charged=current_ledger.active_ledger() is not None, stacklevel=3)
         search = Search(price, relation, unit, len(settings), table.units, share, model.random_state)
         trials = _Trials(model, settings, (table.X, y, given), table, refusals, public, price.trial, trial)
         best, charged = run_search(search, trials.attempt, X)
@@ -216,7 +220,7 @@ class PrivateSearchCV(MetaEstimatorMixin, LedgerMember):
         if price.refit is not None:
             with current_ledger.pinned(None):
                 refitted = trials.fitted(best.setting, None, budget_of(price.refit, budget), -1)
-        facts = [PublicFact("settings that were tried", len(settings), "declared")]
+        facts = [PublicFact("settings that were tried", len(settings), "declared"), *around.facts()]
         if public is not None:
             facts.append(PublicFact(*PUBLIC_ROWS, "declared"))
         if not drawn:

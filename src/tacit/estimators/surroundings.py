@@ -16,12 +16,10 @@ from typing import Any
 
 from sklearn.utils import get_tags
 
-from tacit.contract.plan import PublicFact
+from tacit.contract.plan import CHOICES, PREPROCESSING, PublicFact
 from tacit.errors import PreprocessingWarning
 from tacit.ledger.repeated_fits import RefitWarning
 
-PREPROCESSING = "preprocessing fitted on the same data"
-CHOICES = "scores and choices of scikit-learn on the same data"
 SINGLE = ("sklearn.base", "sklearn.pipeline", "sklearn.compose", "sklearn.utils")
 """Parts of scikit-learn that call `fit` once."""
 SHAPES_ALONE = frozenset({"PolynomialFeatures", "RBFSampler"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.contract.plan import ONE_RECORD, VALID, cautions
+from tacit.contract.plan import CHOICES, ONE_RECORD, PREPROCESSING, VALID, cautions
 from tacit.documents.canonical_json import quoted
 from tacit.documents.signature import Verification
 from tacit.privacy.budget import Guarantee
@@ -102,7 +102,8 @@ def _number(records: Mapping[str, Any], unit: str) -> Hazard:
 
 
 def _read_off(names: Mapping[str, str]) -> Hazard:
-    read = [name for name, source in names.items() if source == "assumed" and name in ("classes", "column types")]
+    found = {"classes", "column types", PREPROCESSING, CHOICES}
+    read = [name for name, source in names.items() if source == "assumed" and name in found]
     if read:
         what = " and ".join(read)
         return "Facts that were read off the table", Status.ASSUMED, f"Public by assumption: {what}."
