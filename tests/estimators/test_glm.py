@@ -228,4 +228,4 @@ def test_a_model_of_the_level_alone_and_a_schema_of_plain_data(clinic: pd.DataFr
     # The noise of the one count has a deviation below 1 of 1500, which moves the log odds by less than 0.01.
     assert fit.params["Intercept"] == pytest.approx(np.log(share / (1 - share)), abs=0.05)
     with pytest.raises(tacit.errors.SchemaError, match="a dict such as"):
-        tacit.glm("readmit ~ 1", clinic, {"readmit": "binary"}, epsilon=5.0)  # type: ignore[arg-type]
+        tacit.glm("readmit ~ 1", clinic, {"readmit": "binary"}, epsilon=5.0)
