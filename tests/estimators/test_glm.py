@@ -218,3 +218,14 @@ def test_newton_without_privacy_is_the_exact_fit(clinic: pd.DataFrame) -> None:
     ]
     assert free[0].params.equals(free[1].params)
     assert free[0].bse.equals(free[1].bse)
+
+
+def test_a_model_of_the_level_alone_and_a_schema_of_plain_data(clinic: pd.DataFrame) -> None:
+    """U5: both were refused, one with advice about row norms and one with a TypeError."""
+    plain = {"columns": {"readmit": {"type": "binary"}}}
+    fit = tacit.glm("readmit ~ 1", clinic, plain, epsilon=5.0, random_state=1)
+    share = clinic["readmit"].mean()
+    # The noise of the one count has a deviation below 1 of 1500, which moves the log odds by less than 0.01.
+    assert fit.params["Intercept"] == pytest.approx(np.log(share / (1 - share)), abs=0.05)
+    with pytest.raises(tacit.errors.SchemaError, match="a dict such as"):
+        tacit.glm("readmit ~ 1", clinic, {"readmit": "binary"}, epsilon=5.0)

@@ -38,7 +38,7 @@ from tacit.solvers.solver import SolverOptions
 def glm(
     formula: str,
     data: Any,
-    schema: Schema | str | os.PathLike[str],
+    schema: Schema | Mapping[str, Any] | str | os.PathLike[str],
     family: str = "binomial",
     *,
     epsilon: float | None = None,
@@ -87,7 +87,7 @@ def glm(
         A pandas, polars or Arrow table, or CSV or Parquet files: a path, a folder, a pattern (``"year/*.parquet"``),
         a list of paths, or a pyarrow dataset.
     schema
-        A `Schema`, or the path of a TOML file.
+        A `Schema`, the path of a TOML file, or a dict laid out like one.
     family
         "binomial" (a binary column), "multinomial" (a factor of three or more levels), "gaussian" (least squares),
         "huber" (large errors count less) or "quantile" (a numeric column, whose declared bounds are those of the

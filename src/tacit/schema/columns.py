@@ -90,8 +90,8 @@ class DateColumn(NumericColumn):
 
     Examples
     --------
-    >>> DateColumn("2015-01-01", "2024-12-31", unit="years").upper
-    2024.999...
+    >>> DateColumn("2015-01-01", "2024-12-31", unit="years").declared
+    '2015-01-01 to 2024-12-31, in years'
     """
 
     format: str = ISO

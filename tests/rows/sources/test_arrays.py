@@ -11,6 +11,7 @@ import pytest
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import to_float64
 from tacit.rows.sources.arrays import as_array, as_column, as_matrix, typed_by
+from tacit.rows.sources.opening import open_source
 
 
 @pytest.mark.parametrize(
@@ -184,3 +185,13 @@ def test_a_signalling_nan_is_not_warned_of() -> None:
     mixed = [cells, np.zeros(2)]
     assert np.isnan(as_matrix(mixed)[0, 1])
     assert np.isnan(as_matrix(np.ma.masked_array(cells.reshape(2, 1)))[1, 0])
+
+
+def test_several_responses_are_refused_with_advice_that_helps() -> None:
+    """U5: .ravel() would make one response of two."""
+    X = np.zeros((4, 2))
+    with pytest.raises(DataError, match=r"Give one column of it") as told:
+        open_source(X, np.zeros((4, 2)))
+    assert "ravel" not in str(told.value)
+    with pytest.raises(DataError, match=r"Use \.ravel\(\)"):
+        open_source(X, np.zeros((4, 1)))
