@@ -231,6 +231,10 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     yield "logistic many steps", "logistic", 9000, last, Script()
     weighted = {"inference": True, "max_weight": 3.0}
     yield "logistic next to nobody", "logistic", 300, weighted, Script(total=0.001, noise=1e-4)
+    for share in np.linspace(0.05, 0.95, 19).tolist():
+        yield f"linear level of {share:.2g}", "linear", 400, {}, Script(share=share, noise=0.04)
+    for noise in (0.2, 0.22, 0.25, 0.28):
+        yield f"linear level of noise {noise:g}", "linear", 100, {}, Script(share=1.0, noise=noise)
     newton = {"solver": "newton", "max_weight": 3.0}
     alone = Script(center=0.1, spread=0.02, atom=0.76, atom_at=0.25, noise=0.045)
     yield "linear newton of a counted column", "linear", 4000, newton, alone
