@@ -124,7 +124,7 @@ def page(cells: Sequence[Cell]) -> str:
     return f"# Levels\n\n{__doc__}\nR² for A and B, the ratio for C; ✗ is missed.\n\n" + "\n".join(lines) + "\n"
 
 
-def main(arguments: Sequence[str] = ()) -> None:
+def run(arguments: Sequence[str] = ()) -> None:
     """Fit, judge, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks levels", description="R² of fits of a level alone.")
     parser.add_argument("--repeats", type=int, default=REPEATS)

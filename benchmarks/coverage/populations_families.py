@@ -106,10 +106,10 @@ def _links(family: Family, short: str) -> list[Population]:
     right, none = (start, *(PART * slopes(3))), (rare, 0.0, 0.0)
 
     def made(
-        name: str, about: str, truth: Sequence[float] | None, outcome: Outcome, count: int, **more: bool
+        name: str, about: str, truth: Sequence[float] | None, outcome: Outcome, count: int, *, clean: bool = False
     ) -> Population:
         return plain_population(
-            f"{short}{name}", about, family, count, outcome, response=BINARY, draw=normal, truth=truth, **more
+            f"{short}{name}", about, family, count, outcome, response=BINARY, draw=normal, truth=truth, clean=clean
         )
 
     eight = (start, *(PART * slopes(3)), 0.0, 0.0, 0.0, 0.0)

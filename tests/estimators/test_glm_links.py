@@ -1,6 +1,7 @@
 """Probit, cloglog, gamma and negative binomial models by formula: statsmodels' fits, private ones, and predictions."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,12 +38,13 @@ def table_of(family: str, n: int = N, *, curved: float = 0.15, seed: int = 1) ->
     x, u, time = rng.normal(size=n).clip(-4, 4), rng.uniform(-1, 1, n), rng.uniform(0.5, 2, n)
     z = 0.3 + 0.5 * x - 0.4 * u + curved * x**2 + np.log(time)
     mean = np.exp(z)
-    y = {
+    draws: dict[str, Callable[[], Any]] = {
         "probit": lambda: rng.normal(size=n) < z - 0.5,
         "cloglog": lambda: rng.random(n) < -np.expm1(-np.exp(z - 1)),
         "gamma": lambda: rng.gamma(2.0, mean / 2),
         "negative-binomial": lambda: rng.poisson(rng.gamma(2.0, mean / 2)),
-    }[family]()
+    }
+    y = draws[family]()
     return pd.DataFrame(
         {"x": x, "u": u, "time": time, "y": y.astype(int) if family in LABELS else y, "w": rng.uniform(0, 2, n)}
     )

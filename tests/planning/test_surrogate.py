@@ -51,3 +51,9 @@ def test_levels_whose_labels_are_all_alike_are_so_in_the_surrogate() -> None:
     assert 50 < rare.sum() < 400
     assert not found.response[rare].any()
     assert found.response[~rare].any()
+
+
+def test_positive_responses_are_positive_and_within_their_bounds() -> None:
+    columns = {"x": {"type": "numeric", "lower": -1, "upper": 1}, "y": {"type": "numeric", "lower": 0, "upper": 50}}
+    study = tacit.plan("y ~ x", tacit.Schema.from_mapping({"columns": columns}), n=4000, family="gamma", epsilon=1.0)
+    assert 0 < study.forecast.excess_risk < 0.05

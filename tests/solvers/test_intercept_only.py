@@ -77,7 +77,8 @@ NORMAL = np.array([NormalDist().inv_cdf((k + 0.5) / 2000) for k in range(2000)])
 
 def squared_error(n_mu: float, gap: float) -> float:
     """Mean squared error of a pulled mean of the range [0, 1], a `gap` from the middle, by quantiles of its noise."""
-    found = np.array([pulled(float(x), 1 / n_mu, 0.0, 1.0) for x in 0.5 + gap + NORMAL / n_mu])
+    seen = np.clip(0.5 + gap + NORMAL / n_mu, 0.0, 1.0)
+    found = np.array([pulled(float(x), 1 / n_mu, 0.0, 1.0) for x in seen])
     return float(np.mean((found - 0.5 - gap) ** 2))
 
 
@@ -113,6 +114,7 @@ def test_a_mean_without_noise_is_what_it_is_and_one_of_noise_alone_is_the_middle
     assert pulled(0.9, 0.5, 0.0, 1.0) == 0.5
     assert pulled(0.5, 0.1, 0.0, 1.0) == 0.5
     assert pulled(9.0, 0.01, 0.0, 1.0) == 1.0
+    assert pulled(1.0, 1 / 3, 0.0, 1.0) == 0.5
 
 
 @pytest.mark.parametrize("share", [0.2, 0.8])

@@ -69,3 +69,4 @@ def runs() -> Iterator[tuple[str, str, int, Settings]]:
             for inference in (True, False):
                 yield f"{name} run n={n} {inference}", name, n, {"inference": inference}
         yield f"{name} level", name, 200, {}
+        yield f"{name} run of very many", name, 10**9, {"inference": True}

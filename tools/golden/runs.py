@@ -195,7 +195,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, model, n, settings in family_plans.runs():
         for script in family_plans.SCRIPTS:
             yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
-    for name, model, n, settings, rare in (*_special(), *_flat()):
+    for name, model, n, settings, rare in (*_special(), *_levels(), *_flat()):
         yield name, partial(_run, model, n, 6, settings, rare)
     for script in ("ordinary", "noisy", "few", "fewer"):
         for name, model, n, d, settings in _larger():
@@ -257,6 +257,14 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     for gradient in (0.0105, 0.0118, 0.0132):
         name = f"poisson far step {gradient:g}"
         yield name, "poisson", 100_000, {"inference": True}, Script(gradient=gradient)
+
+
+def _levels() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
+    """Levels whose two means agree or do not, and levels of much noise."""
+    for share in np.linspace(0.05, 0.95, 19).tolist():
+        yield f"linear level of {share:.2g}", "linear", 400, {}, Script(share=share, noise=0.04)
+    for noise in (0.2, 0.22, 0.25, 0.28):
+        yield f"linear level of noise {noise:g}", "linear", 100, {}, Script(share=1.0, noise=noise)
 
 
 def _flat() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from tacit.certificate.certificate import INFINITE
 from tacit.certificate.fit_file import LARGEST_COVARIANCE, StoredFit
 from tacit.certificate.stored_inference import LARGEST_WIDTH
-from tacit.design.response import FAMILIES
 from tacit.errors import SettingError, UnavailableError
 from tacit.inference.estimates import SOURCES, Estimated, Line
 from tacit.inference.hypotheses import WaldTest
 from tacit.inference.interval_results import IntervalResults
-from tacit.inference.kept_release import KeptRelease
+from tacit.inference.kept_release import CODES, KeptRelease
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion
-from tacit.inference.summary import WHY_NOT, Header, Shown, Summary
+from tacit.inference.summary import MODELS, WHY_NOT, Header, Shown, Summary
 from tacit.validate import one_of
 
 OLD = "Read from a file of an older format, which keeps 95% intervals and no tests."
@@ -151,7 +150,7 @@ class StoredResults:
         document = self.stored.certificate.parsed
         family, why = self.stored.family, document["why_not_private"]
         return Header(
-            model=f"{family}, {FAMILIES[family].link} link",
+            model=MODELS[CODES[family]],
             response=self.stored.design.response.column,
             records=document["records"]["value"],
             records_at_least=document["records"]["which"] != "n",

@@ -13,7 +13,7 @@ from scipy import optimize, special
 
 from tacit.design.design import Column, Design
 from tacit.design.factor import NumericCell, columns_of
-from tacit.design.response import Absent, Binary, Classes, Continuous, Count
+from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Positive
 from tacit.engine.prediction import design_rows
 from tacit.errors import SettingError
 from tacit.planning.assumptions import Assumptions
@@ -30,6 +30,8 @@ by a common cause, and the power by which levels grow rarer. Chosen on four publ
 ALIKE, RARE, PURE_MARGIN = 0.002, 0.0005, 12.0
 """Share of the rarer label in a level below which its labels are taken to be all alike, their log odds then, and the
 share of the records below which a level does not matter."""
+POSITIVE_RANGE = 10.0
+"""Assumed upper bound of a positive response, over its mean."""
 RIDGE, STRONGEST = 1e-4, 15.0
 """Of the direction of least squares, over the variances; the largest deviation of a linear predictor."""
 
@@ -153,6 +155,9 @@ def _responses(design: Design, rows: Matrix, known: Assumptions, generator: np.r
         case Count(upper=upper):
             rates = np.minimum(np.exp(known.effect / 2 * score), upper)
             return np.asarray(np.minimum(generator.poisson(rates), upper), float)
+        case Positive(lower=lower, upper=upper):
+            means = upper / POSITIVE_RANGE * np.exp(known.effect / 2 * score)
+            return np.asarray(np.clip(means * generator.exponential(size=len(rows)), lower, upper))
     noise = np.sqrt(1 - known.explained) * generator.standard_normal(len(rows))
     response = design.response
     scale = 1.0 if isinstance(response, Continuous) and response.is_open else known.response_spread
@@ -214,9 +219,12 @@ def _responses_of_moments(design: Design, rows: Matrix, moments: Matrix, generat
         left = max(float(moments[-1, -1] / total) - level**2 - explained, 1e-12)
         noise = np.sqrt(left) * generator.standard_normal(len(rows))
         return _bounded(design, (level + strength * line + noise - own.center) / own.scale)
-    if isinstance(own, Count):
+    if isinstance(own, Count | Positive):
         scale = _strength(lambda margin: level * np.exp(margin) / np.exp(margin).mean(), line, strength)
         rates = np.exp(scale * line)
+        if isinstance(own, Positive):
+            drawn = level * rates / rates.mean() * generator.exponential(size=len(rows))
+            return np.asarray(np.clip(drawn, own.lower, own.upper))
         return np.asarray(np.minimum(generator.poisson(level * rates / rates.mean()), own.upper), float)
     share = float(np.clip(level, 1e-6, 1 - 1e-6))
     scale = _strength(lambda margin: special.expit(margin + _shift(margin, share)), line, strength)

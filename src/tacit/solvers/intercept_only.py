@@ -4,7 +4,7 @@ A mean x of noise σ is pulled to the public middle m of the range by what the n
 
     m + (x - m)·max(0, 1 - a σ² / (x - m)²)          (Stein's positive part)
 
-and is m where the range is below 2σ: no mean is farther from the middle than its noise then. Below n·μ = 40 it is one
+with a from 0.5 to 2.5: where the range is below 3σ this is m, whatever x in the range is. Below n·μ = 40 it is one
 mean over the whole range. Above, the median and the scale are asked for too, and the mean near the median is taken
 unless the mean of the range tells that a tail was cut. A quantile, or Huber's center, goes by the median alone.
 """
@@ -70,8 +70,6 @@ def pulled(mean: float, noise: float, low: float, high: float) -> float:
     middle, wide = (low + high) / 2, high - low
     if noise <= 0:
         return between(mean, low, high)
-    if wide <= INTERCEPT_ONLY.unseen * noise:
-        return middle
     gap = mean - middle
     taken = INTERCEPT_ONLY.pull.at(wide / noise) * noise**2
     kept = max(0.0, 1 - taken / gap**2) if gap != 0 else 0.0

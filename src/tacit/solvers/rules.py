@@ -129,9 +129,8 @@ class InterceptOnly:
     )
     apart: float = rule(2.0, "deviations between the means of the range and near the median: a tail was cut")
     pull: Growth = rule(
-        Growth(1.5, 12.0, -0.5, 0.5, 4.0), "noise variances by which a squared distance from the middle shrinks"
+        Growth(1.5, 12.0, -0.5, 0.5, 2.5), "noise variances by which a squared distance from the middle shrinks"
     )
-    unseen: float = rule(2.0, "range over the noise up to which the middle is nearer than any noised mean")
     quantile_sizes: float = rule(6.0, "mean sizes from the median within which a quantile lies")
     mean_sizes: float = rule(2.0, "the mean is of values within so many mean sizes, at least")
     mean_noise: float = rule(20.0, "and within 1/(20σ), σ the noise of a count as a share of n")
