@@ -97,3 +97,8 @@ def random_table(n: int, rng: np.random.Generator) -> pa.Table:
     y = (rng.random(n) < 1 / (1 + np.exp(-X @ [1.0, -1.0, 0.5]))).astype(int)
     own = {"y": y, "who": rng.integers(0, n // 3, n), "k": rng.poisson(2, n), "c": rng.integers(0, 3, n)}
     return pa.table({**{f"x{j}": X[:, j] for j in range(3)}, **own})
+
+
+def coefficients(fit: Any) -> bytes:
+    """Bits of the coefficients of a fit."""
+    return np.asarray(fit.release.coefficients()).tobytes()

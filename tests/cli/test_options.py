@@ -2,11 +2,13 @@
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import pytest
 
-from tacit.cli.options import BudgetOptions, ChargeOptions, flag, grouped
+from tacit.cli.options import BudgetOptions, ChargeOptions, ClusterOptions, flag, grouped
+from tacit.contract.cluster import Cluster
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.budget import Budget
 
@@ -46,3 +48,17 @@ def test_what_is_for_a_ledger_needs_one() -> None:
             charge.charging()
     with ChargeOptions().charging():
         pass
+
+
+def test_a_cluster_is_an_address_or_a_number_of_workers() -> None:
+    assert ClusterOptions().asked() is None
+    assert ClusterOptions(workers=2).asked() == Cluster(workers=2)
+    tls = ClusterOptions("tls://host:1", None, Path("ca.pem"), Path("cert.pem"), Path("key.pem")).asked()
+    assert tls == Cluster("tls://host:1", ca_file="ca.pem", cert_file="cert.pem", key_file="key.pem")
+    for wrong, said in (
+        (ClusterOptions("tcp://127.0.0.1:1", 2), "either --cluster or --workers"),
+        (ClusterOptions(tls_key=Path("key.pem")), "add --cluster"),
+        (ClusterOptions("tls://host:1", tls_key=Path("key.pem")), "three files"),
+    ):
+        with pytest.raises(SettingError, match=said):
+            wrong.asked()

@@ -159,14 +159,16 @@ class ClusterOptions:
 
     def asked(self) -> Cluster | None:
         """The cluster that was asked for; None for this process."""
-        files = [None if path is None else str(path) for path in (self.tls_ca_file, self.tls_cert, self.tls_key)]
+        ca, cert, key = (
+            None if path is None else str(path) for path in (self.tls_ca_file, self.tls_cert, self.tls_key)
+        )
         if self.cluster is None and self.workers is None:
-            if any(files):
+            if ca or cert or key:
                 raise SettingError("certificates are for a cluster: add --cluster ADDRESS")
             return None
         if self.cluster is not None and self.workers is not None:
             raise SettingError("give either --cluster or --workers")
-        return Cluster(self.cluster, self.workers, *files)
+        return Cluster(self.cluster, self.workers, ca_file=ca, cert_file=cert, key_file=key)
 
 
 @dataclass(frozen=True)

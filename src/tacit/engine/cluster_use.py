@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from tacit.contract.plan import Plan
@@ -53,8 +56,8 @@ def public_probe() -> Probe:
     width = design.width
     row, column = np.ogrid[:width, :width]
     matrix = np.triu(((row * 5 + column * 3) % 8 + 1) / 7.0)
-    theta = (np.arange(width) - 3.0) / 5.0
-    sums = [
+    theta = ((np.arange(width) - 3.0) / 5.0).astype(np.float64)
+    sums: list[tuple[Callable[..., Any], Any, int]] = [
         (gradients, GradientSum(theta, 1.0, loss=classification.LOGISTIC), 1 << 20),
         (gradients, GradientSum(theta, 1.0, loss=regression.SQUARED), 1 << 20),
         (gradients, GradientSum(theta, 1.0, balanced=True), 1 << 40),

@@ -101,7 +101,7 @@ def test_a_lost_cluster_keeps_its_charge_and_goes_on_under_it(cluster: Any, tmp_
                     mortal.sync(worker.close)
 
         with ledger, pytest.raises(ClusterLost, match="stays charged") as lost:
-            tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=where(mortal), progress=lose)
+            tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=where(mortal, patience=0.5), progress=lose)
     assert len(ledger.charges()) == 1
     assert lost.value.run_again is not None
     fit = lost.value.run_again(where(cluster))
@@ -148,7 +148,7 @@ def test_a_cluster_that_dies_before_the_charge_costs_nothing(tmp_path: Path) -> 
                 mortal.sync(worker.close)
 
         with ledger, pytest.raises(ClusterError):
-            tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=where(mortal), progress=lose)
+            tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=where(mortal, patience=0.5), progress=lose)
     assert ledger.charges() == ()
 
 

@@ -36,10 +36,11 @@ def test_no_scheduler_is_a_clear_refusal(tmp_path: Path) -> None:
 def test_a_worker_that_differs_refuses_the_cluster(
     cluster: Any, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], said: str
 ) -> None:
-    real = worker.fingerprint
+    real = vars(worker)["fingerprint"]
 
     def other(probe: Any) -> Fingerprint:
-        return replace(real(probe), **change)
+        made: Fingerprint = replace(real(probe), **change)
+        return made
 
     monkeypatch.setattr(worker, "fingerprint", other)
     with pytest.raises(ClusterError, match=rf"{said}.*Nothing was spent"):

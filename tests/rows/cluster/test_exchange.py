@@ -29,7 +29,7 @@ def test_labels_have_one_hash_exactly_where_they_are_equal(one: Form, two: Form)
 
 
 def test_spellings_of_a_number_and_surrogates_are_hashed() -> None:
-    same = [10, Decimal(10), Decimal("1e1"), Decimal("10.00")]
+    same: list[Form] = [10, Decimal(10), Decimal("1e1"), Decimal("10.00")]
     assert len({tuple(row) for row in keyed_hashes(same, b"key").tolist()}) == 1
     assert len({tuple(row) for row in keyed_hashes([0, Decimal("-0"), Decimal("0e5")], b"key").tolist()}) == 1
     assert keyed_hashes(["\udc80"], b"key").shape == (1, 2)

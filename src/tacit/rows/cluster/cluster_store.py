@@ -217,9 +217,7 @@ class ClusterStore(Store):
                 return
             if self._names or not self._connection.actors:
                 # Not at the start, where all are known: others may have joined since.
-                self._connection.join(strict=False)
-            if not self._connection.actors:
-                raise ClusterLost("Every worker of the cluster was lost.")
+                self._connection.require_workers()
             if self._buckets:
                 self._collect(missing)
             else:

@@ -18,7 +18,7 @@ from tacit.errors import ClusterError, ClusterLost, FileError
 from tacit.rows.cluster.codes import Code, Reply
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.local_workers import local_workers
-from tacit.rows.cluster.wall import TLS, require_trusted, require_trusted_scheduler, security_of
+from tacit.rows.cluster.wall import TLS, is_inside, require_trusted, require_trusted_scheduler, security_of
 from tacit.rows.cluster.worker import PartitionHolder
 
 POLL = 0.5
@@ -92,16 +92,20 @@ class Connection:
             except (TimeoutError, OSError):
                 raise ClusterError("The cluster has no workers. Nothing was spent.") from None
             found.join(strict=True)
+            if not found.actors:
+                raise ClusterError("The cluster has no workers. Nothing was spent.")
         except BaseException:
             closing.close()
             raise
         return found
 
     def join(self, *, strict: bool) -> None:
-        """Take on workers that are not known yet; where not `strict`, those that differ are passed over."""
+        """Take on workers that are not known yet; where not `strict`, those that are not trusted are passed over."""
         info = self._info()
-        require_trusted(info)
-        new = [address for address in info["workers"] if address not in self.actors and address not in self._given_up]
+        if strict:
+            require_trusted(info)
+        known = self.actors.keys() | self._given_up
+        new = [address for address in info["workers"] if address not in known and is_inside(address)]
         for address, actor in self._make_actors(new, strict=strict):
             self.actors[address] = actor
         fresh = [address for address in new if address in self.actors]
@@ -111,12 +115,25 @@ class Connection:
             self._own = fingerprint(self.probe)
         replies = self.call(dict.fromkeys(fresh, ("hello", (self.probe,))))
         for address in fresh:
-            code, found = replies.get(address, (Code.FAILED, None))
+            if address not in replies:
+                # Lost before it could answer; the others may do.
+                continue
+            code, found = replies[address]
             complaint = _complaint(self._own, found) if code is Code.DONE else "does not compute public sums"
             if complaint is not None:
                 self.give_up(address)
                 if strict:
                     raise ClusterError(f"A worker {complaint}. Nothing was spent.")
+
+    def require_workers(self) -> None:
+        """Take on whoever joined; where nobody is left, wait as long as for a worker that is not heard of."""
+        deadline = time.monotonic() + self.cluster.patience
+        self.join(strict=False)
+        while not self.actors and time.monotonic() < deadline:
+            time.sleep(POLL)
+            self.join(strict=False)
+        if not self.actors:
+            raise ClusterLost("Every worker of the cluster was lost.")
 
     def _make_actors(self, addresses: Sequence[str], *, strict: bool) -> Iterator[tuple[str, Any]]:
         futures = {
@@ -126,14 +143,22 @@ class Connection:
             for address in addresses
         }
         for address, future in futures.items():
-            made = False
-            # Whatever it says (no such module, an older one) the worker is not one of ours.
-            with contextlib.suppress(Exception):
-                made = future.exception(timeout=START) is None
-            if made:
+            if self._is_made(address, future):
                 yield address, future
-            elif strict:
+            elif strict and address in self._info()["workers"]:
                 raise ClusterError("A worker cannot load this version of Tacit. Nothing was spent.")
+
+    def _is_made(self, address: str, future: Any) -> bool:
+        """Whether an actor is there; not where its worker was lost meanwhile, or cannot make it."""
+        deadline = time.monotonic() + START
+        while time.monotonic() < deadline and address in self._info()["workers"]:
+            try:
+                return future.exception(timeout=POLL) is None
+            except TimeoutError:
+                continue
+            except (Exception, asyncio.CancelledError):  # noqa: BLE001 - of a lost worker Dask says all kinds of things
+                return False
+        return False
 
     def _info(self) -> Any:
         try:

@@ -212,10 +212,9 @@ def fetched(address: str, key: str, where: str, bucket: int) -> Piece:
         reply = sync(worker.loop, ask)
     except (OSError, KeyError, TimeoutError):
         raise Refused(Code.FORGOTTEN) from None
-    code, part = reply["result"] if reply["status"] == "OK" else (Code.FORGOTTEN, None)
-    if code is not Code.DONE:
+    if reply["status"] != "OK" or reply["result"][0] is not Code.DONE:
         raise Refused(Code.FORGOTTEN)
-    piece: Piece = part
+    piece: Piece = reply["result"][1]
     return piece
 
 
