@@ -11,12 +11,12 @@ import pytest
 from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.channel_map import ChannelMap, GroupMap
 from tacit.contract.checked_query import LARGEST, PART
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
     ColumnCounts,
-    ColumnMoments,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,

@@ -19,10 +19,10 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.audit.answer_laws import AuditedTable, Minima, law_of
 from tacit.audit.attack import Worlds, approximate_budget, pure_budget
 from tacit.audit.bounds import Floats
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
-    ColumnMoments,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,
