@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +109,7 @@ def _starts(details: dict[str, object]) -> list[Figure]:
         seconds_of(fit, environment)
         warm = statistics.median(seconds_of(fit, environment) for _ in range(7))
     imports = interleaved(
-        {
-            name: lambda text=text: seconds_of([sys.executable, "-c", text], environment)
-            for name, text in IMPORTS.items()
-        }
+        {name: partial(seconds_of, [sys.executable, "-c", text], environment) for name, text in IMPORTS.items()}
     )
     details["imports"] = imports
     ratio = imports["tacit"] / imports["scikit-learn"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.contract.block_query import AnyBlockQuery
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import (
@@ -29,6 +30,7 @@ from tacit.contract.query import (
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.selection_query import SelectionQuery
 from tacit.contract.statistic_query import BoundedSums, GroupSums
+from tacit.mechanisms.column_moments import integer_column_moments
 from tacit.mechanisms.counts import integer_counts, integer_measures
 from tacit.mechanisms.deviance import integer_deviances
 from tacit.mechanisms.gradient import integer_gradient_sum
@@ -49,6 +51,8 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
         found = integer_second_moments(query, bound, store)
     elif isinstance(query, ColumnCounts):
         found = integer_counts(query, bound, store)
+    elif isinstance(query, ColumnMoments):
+        found = integer_column_moments(query, bound, store)
     elif isinstance(query, BoundedSums | GroupSums):
         found = integer_sums(query, bound, store)
     elif isinstance(query, DevianceSum):

@@ -11,13 +11,13 @@ import pytest
 from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.channel_map import ChannelMap, GroupMap
 from tacit.contract.checked_query import LARGEST, PART
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
     ColumnCounts,
-    ColumnMoments,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,

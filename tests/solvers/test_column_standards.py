@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.plan import Plan
-from tacit.contract.query import Answer, ColumnMoments, Query
+from tacit.contract.query import Answer, Query
 from tacit.estimators.classifiers import LogisticRegression
 from tacit.planning.row_sums import RowSums
 from tacit.solvers.column_standards import spreads, standardised

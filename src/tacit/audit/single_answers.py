@@ -19,11 +19,11 @@ from tacit.accounting.composition import compose, mu_squared_of
 from tacit.audit.answer_laws import AuditedTable, Kept, law_of
 from tacit.audit.attack import Worlds, approximate_budget, pure_budget
 from tacit.audit.bounds import Floats
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
-    ColumnMoments,
     CurvatureAndScore,
     CurvatureTrace,
     DampedDirection,

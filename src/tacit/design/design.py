@@ -27,8 +27,8 @@ from tacit.errors import BoundsError, CertificateError, SettingError
 from tacit.validate import positive
 
 INTERCEPT = "Intercept"
-LARGEST_DENSE = 8192
-"""Coefficients up to which a square matrix of them is made: half a gigabyte."""
+LARGEST_DENSE = 512
+"""Coefficients up to which those of the user are a product with a square matrix: two megabytes."""
 PRIVATE = "private"
 """In place of bounds: they are found by counts, and paid for."""
 

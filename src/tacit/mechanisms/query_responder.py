@@ -13,6 +13,7 @@ from tacit.contract import block_query as of_blocks
 from tacit.contract import query as queries
 from tacit.contract import selection_query as selecting
 from tacit.contract.block_query import AnyBlockQuery, BlockFunction
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import GroupedQuery
 from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
@@ -34,7 +35,7 @@ MECHANISMS: Mapping[type, Callable[..., Answer]] = {
     queries.GradientSum: _answer("gradient.answer_gradient"),
     queries.BatchGradientSum: _answer("batch_gradient.answer_batch_gradient"),
     queries.SecondMoments: _answer("moments.answer_second_moments"),
-    queries.ColumnMoments: _answer("column_moments.answer_column_moments"),
+    ColumnMoments: _answer("column_moments.answer_column_moments"),
     queries.CurvatureAndScore: _answer("moments.answer_curvature_and_score"),
     queries.ColumnCounts: _answer("counts.answer_counts"),
     queries.ResidualSize: _answer("counts.answer_counts"),

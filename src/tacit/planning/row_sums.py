@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.query import (
     ColumnCounts,
-    ColumnMoments,
     CurvatureAndScore,
     GradientNorm,
     GradientSum,

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from tacit.contract.accuracy_of_minimum import minimum_accuracy, minimum_step
 from tacit.contract.batches import BatchPrice
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.plan import Plan
 from tacit.contract.query import (
     KIND_OF,
     Answer,
     BatchGradientSum,
-    ColumnMoments,
     CurvatureAndScore,
     GradientSum,
     NoisyMinimum,

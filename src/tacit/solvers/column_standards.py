@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.plan import Plan
-from tacit.contract.query import ColumnMoments, Gate
+from tacit.contract.query import Gate
 from tacit.solvers.coordinates import Matrix, Vector
 from tacit.solvers.wide_rules import COLUMNS
 

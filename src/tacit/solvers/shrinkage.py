@@ -24,9 +24,10 @@ from tacit.solvers.step_correction import tail_variance
 
 def shrink(theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float) -> Vector:
     """Shrink what descent found; `noise` is the deviation of its mean gradients."""
-    if coordinates.matrix is None or coordinates.directions is None or coordinates.directions[0] is None:
+    if coordinates.matrix is None or coordinates.directions is None:
         return theta
     vectors, resolved = coordinates.directions
+    vectors = np.eye(len(theta)) if vectors is None else vectors
     curvature = np.clip(resolved, CORRECTIONS.smallest_curvature, 1.0)
     unclipped = unclipped_share(descent.clip_factor or math.inf)
     variance = tail_variance(unclipped * curvature, descent) * noise**2

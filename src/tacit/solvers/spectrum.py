@@ -53,7 +53,7 @@ class Spectrum:
         """
         with one_thread(len(values)):
             lower = np.linalg.cholesky(self.with_values(values))
-            return lower, np.asarray(lower.T @ (self.vectors / np.sqrt(values)))
+            return np.asarray(lower, dtype=np.float64), np.asarray(lower.T @ (self.vectors / np.sqrt(values)))
 
     def denoised(self, noise: float) -> Vector:
         """Eigenvalues without symmetric Gaussian noise of a deviation s, not below zero.

@@ -22,11 +22,14 @@ IMAGES = 6
 RUN = 64
 """Columns before the next six images: 64 columns of a tile stay in the nearest memory."""
 VECTOR_BYTES = 64
+numba_types: Any = types
+unpack: Any = cgutils.unpack_tuple
+PAIR = numba_types.UniTuple(types.intp, 2)
 
 
 def _accumulate(_context: Any, features: Any, matrix: Any, out: Any, k: Any, lane: Any, columns: Any) -> Any:
     """Add matrix[j, k + i]·features[j, lane:…] to out[k + i, lane:…] for six images i, for columns j in order."""
-    signature = types.void(features, matrix, out, types.intp, types.intp, types.UniTuple(types.intp, 2))
+    signature = types.void(features, matrix, out, types.intp, types.intp, PAIR)
     del k, lane, columns
     return signature, _generate
 
@@ -37,10 +40,10 @@ def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
         for kind, value in zip(signature.args[:3], arguments[:3], strict=True)
     ]
     k, lane, columns = arguments[3:]
-    first, stop = cgutils.unpack_tuple(builder, columns)
+    first, stop = unpack(builder, columns)
     number, whole = context.get_data_type(signature.args[0].dtype), ir.IntType(64)
     vector = ir.VectorType(number, VECTOR_BYTES * 8 // signature.args[0].dtype.bitwidth)
-    strides = [cgutils.unpack_tuple(builder, array.shape)[1] for array in arrays]
+    strides = [unpack(builder, array.shape)[1] for array in arrays]
 
     def place(array: int, row: Any, column: Any) -> Any:
         offset = builder.add(builder.mul(row, strides[array]), column)
