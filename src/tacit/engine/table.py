@@ -17,7 +17,6 @@ from tacit.contract.query import Gate, Progress
 from tacit.contract.release import Release
 from tacit.design.design import Design
 from tacit.design.reading import Reading
-from tacit.engine.cluster_use import public_probe, require_supported
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.interruptible_run import InterruptibleRun, completed
 from tacit.engine.ledger_use import Charged, Refusals, charge, require_declared, require_no_key, require_price
@@ -140,6 +139,9 @@ class Table:
         plan = plan_for(known := self.known_records(design))
         require_price(plan, private=plan.private and seed is None)
         if self._cluster is not None:
+            # Loaded where it is used: probing workers needs kernels that other fits do not.
+            from tacit.engine.cluster_use import require_supported
+
             require_supported(plan, self._source)
         with refusals.logged():
             whole, invalid = not plan.private if exact is None else exact, refusals.invalid_rows
@@ -158,6 +160,7 @@ class Table:
         self.close()
         settled, dtype = Refusals.settle(invalid_rows).invalid_rows, np.float64 if exact else np.float32
         if self._cluster is not None:
+            from tacit.engine.cluster_use import public_probe
             from tacit.rows.cluster.admission import admit_on_cluster
 
             self._store = admit_on_cluster(
