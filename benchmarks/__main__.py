@@ -32,6 +32,7 @@ TOPICS = (
     "coverage",
     "images",
     "network_steps",
+    "network_tables",
     "aggregate",
     "pate",
     "solver_choice",

@@ -9,6 +9,7 @@ import pytest
 
 from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.grouped_query import GroupedQuery
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
@@ -50,7 +51,7 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
     elif isinstance(query, BoundedSums | GroupSums):
         found = integer_sums(query, bound, store)
     else:
-        assert not isinstance(query, GroupedQuery | SelectionQuery | AnyBlockQuery)
+        assert not isinstance(query, GroupedQuery | SelectionQuery | AnyBlockQuery | NetworkGradient)
         # As the responder does: the rows are brought to the query's coordinates first.
         rows = store if query.matrix is None else store.map(query.matrix)
         there = replace(query, matrix=None)

@@ -13,6 +13,7 @@ from tacit.contract import query as queries
 from tacit.contract import selection_query as selecting
 from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract.grouped_query import GroupedQuery
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import AnyPrice, require_kind
@@ -103,8 +104,8 @@ class Responder:
             require_kind(KIND_OF[type(query)], price)
         if isinstance(query, AnyBlockQuery):
             return MECHANISMS[type(query)](query, price, self._results_of(query), self._entropy)
-        if isinstance(query, GroupedQuery):
-            raise SettingError("Records of a table answer no query of grouped rows.")
+        if isinstance(query, GroupedQuery | NetworkGradient):
+            raise SettingError("Records of a table answer no query of grouped rows or of networks.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 
