@@ -34,6 +34,7 @@ TOPICS = (
     "coverage",
     "images",
     "network_steps",
+    "network_tables",
     "aggregate",
     "pate",
     "solver_choice",

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,8 +21,9 @@ from benchmarks.record import Figure, write
 from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.network_query import Network, NetworkGradient
 from tacit.engine.network_examples import parameter_vector
+from tacit.mechanisms.clipped_sum import unit_of
 from tacit.mechanisms.gaussian_sum import noised_sum
-from tacit.mechanisms.network_gradient import integer_gradient, unit_of
+from tacit.mechanisms.network_gradient import integer_gradient
 from tacit.neural import cnn
 from tacit.neural.example_losses import cross_entropy
 from tacit.noise.entropy import SystemEntropy
@@ -51,7 +53,8 @@ def plain_step(size: int) -> Step:
 
     def step() -> None:
         optimiser.zero_grad()
-        functional.cross_entropy(module(images), labels).backward()
+        loss: Any = functional.cross_entropy(module(images), labels)
+        loss.backward()
         optimiser.step()
 
     return step
@@ -93,7 +96,8 @@ def opacus_step(size: int) -> Step:
 
     def step() -> None:
         optimiser.zero_grad()
-        functional.cross_entropy(module(images), labels).backward()
+        loss: Any = functional.cross_entropy(module(images), labels)
+        loss.backward()
         optimiser.step()
 
     return step

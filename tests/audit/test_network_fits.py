@@ -8,6 +8,7 @@ import pytest
 import tacit
 from tacit.contract.query import Answer
 from tacit.mechanisms import network_gradient
+from tacit.mechanisms.clipped_sum import unit_of
 from tacit.mechanisms.network_responder import NetworkResponder
 
 
@@ -20,7 +21,6 @@ def test_a_training_over_batches_shows_half_of_its_price_and_no_more() -> None:
 
 def test_a_clip_that_is_not_enforced_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A seeded fault: gradients are clipped to twice the norm that is priced; 300 runs a world."""
-    unit_of = network_gradient.unit_of
     monkeypatch.setattr(network_gradient, "unit_of", lambda bound, clip, width: 2 * unit_of(bound, clip, width))
     assert tacit.audit.run("NetworkGradient", mu=2.0, runs=300, seed=3).refuted
 

@@ -11,6 +11,7 @@ from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import GroupedQuery
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
@@ -58,7 +59,7 @@ def _integer_sum(query: Query, bound: int, store: Store) -> list[int]:
     elif isinstance(query, DevianceSum):
         found = integer_deviances(query, bound, store)
     else:
-        assert not isinstance(query, GroupedQuery | SelectionQuery | AnyBlockQuery)
+        assert not isinstance(query, GroupedQuery | SelectionQuery | AnyBlockQuery | NetworkGradient)
         # As the responder does: the rows are brought to the query's coordinates first.
         rows = store if query.matrix is None else store.map(query.matrix)
         there = replace(query, matrix=None)

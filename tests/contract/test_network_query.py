@@ -30,7 +30,13 @@ PRICE = BatchPrice(100, 3, Batches(Sampling.POISSON, 1, 4))
     ],
 )
 def test_what_has_no_proof_is_refused(changes: dict[str, Any]) -> None:
-    settings = {"theta": np.zeros(1), "clip": 1.0, "network": NETWORK, "slots": 4 * BLOCK, "chunk": 2 * BLOCK}
+    settings: dict[str, Any] = {
+        "theta": np.zeros(1),
+        "clip": 1.0,
+        "network": NETWORK,
+        "slots": 4 * BLOCK,
+        "chunk": 2 * BLOCK,
+    }
     NetworkGradient(**settings)
     with pytest.raises(SettingError):
         NetworkGradient(**settings | changes)

@@ -10,13 +10,8 @@ from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.network_query import BLOCK, NetworkGradient
 from tacit.engine.network_examples import parameter_vector
 from tacit.errors import SettingError
-from tacit.mechanisms.network_gradient import (
-    answer_network_gradient,
-    drawn_places,
-    integer_gradient,
-    load_vector,
-    unit_of,
-)
+from tacit.mechanisms.clipped_sum import unit_of
+from tacit.mechanisms.network_gradient import answer_network_gradient, drawn_places, integer_gradient, load_vector
 from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.rows.storage.example_rows import ExampleRows, PaddedBatch
 from tests.mechanisms.network_modules import BY_HAND, batch, made

@@ -149,7 +149,8 @@ def test_a_ledger_is_charged_for_every_leg(tmp_path: Path) -> None:
 
 
 def test_states_come_back_as_they_were(tmp_path: Path) -> None:
-    state = NetworkState(3, *(np.random.default_rng(place).normal(size=5) for place in range(4)), 2)
+    one, two, three, four = np.random.default_rng(1).normal(size=(4, 5))
+    state = NetworkState(3, one, two, three, four, 2)
     folder = TrainingFolder(tmp_path)
     folder.save(state)
     found = folder.load()

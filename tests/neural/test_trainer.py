@@ -89,9 +89,11 @@ def test_modules_that_change_numbers_in_place_are_trained() -> None:
 
 def test_frozen_parameters_stay_as_they_are() -> None:
     module = mlp(3, 2, (8,))
-    module[0].weight.requires_grad_(False)  # type: ignore[index, union-attr]
+    frozen: Any = module[0]
+    frozen.weight.requires_grad_(False)
     model = trainer(module=module).fit(INPUTS, Y)
-    assert torch.equal(model.module_[0].weight, module[0].weight)  # type: ignore[index, union-attr]
+    trained: Any = model.module_
+    assert torch.equal(trained[0].weight, frozen.weight)
     assert model.release_.theta.size == 8 + 16 + 2
 
 
@@ -117,7 +119,7 @@ def _loader() -> DataLoader[Any]:
 def test_refusals_come_before_anything_is_spent(
     settings: dict[str, Any], error: type[TacitError], says: str, tmp_path: Path
 ) -> None:
-    terms = {"budget": tacit.Budget(epsilon=100.0, delta=1e-4), "law": "rdp"}
+    terms: dict[str, Any] = {"budget": tacit.Budget(epsilon=100.0, delta=1e-4), "law": "rdp"}
     with tacit.Ledger(tmp_path / "ledger", **terms) as ledger:
         with pytest.raises(error, match=says):
             trainer(**settings).fit(INPUTS, Y)

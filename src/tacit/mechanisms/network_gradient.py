@@ -7,6 +7,8 @@ proofs/mechanisms/network_gradient.md.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -56,7 +58,7 @@ def drawn_places(batches: Batches, length: int, slots: int, entropy: Entropy) ->
     Guarantee: the members are a Poisson batch given that it has at most `slots` of them; given the others, a record is
     among them with probability at most the rate. The places of the others have the same law with it and without.
     """
-    if batches.sampling is not Sampling.POISSON or slots < min(length, batches.rate * length):
+    if batches.sampling is not Sampling.POISSON or slots < min(Fraction(length), batches.rate * length):
         raise SettingError("A network needs Poisson batches, and slots for those of expected size.")
     while True:
         members = PoissonBatch(batches.numerator, entropy).members(0, length)

@@ -16,6 +16,7 @@ from tacit.contract.block_query import AnyBlockQuery, BlockFunction
 from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import GroupedQuery
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import KIND_OF, Answer, Progress, Query, TableQuery
 from tacit.contract.score_query import ScoreHistogram
 from tacit.contract.sensitivity import AnyPrice, require_kind
@@ -92,8 +93,8 @@ class Responder:
             require_kind(KIND_OF[type(query)], price)
         if isinstance(query, AnyBlockQuery):
             return MECHANISMS[type(query)](query, price, self._results_of(query), self._entropy)
-        if isinstance(query, GroupedQuery):
-            raise SettingError("Records of a table answer no query of grouped rows.")
+        if isinstance(query, GroupedQuery | NetworkGradient):
+            raise SettingError("Records of a table answer no query of grouped rows or of networks.")
         ready = self._in_coordinates(query)
         return MECHANISMS[type(query)](ready, price, self._store, self._entropy)
 

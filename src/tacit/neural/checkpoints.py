@@ -134,13 +134,14 @@ class TrainingFolder:
             raise FileError(f"{self.path} has no checkpoint{'' if step is None else f' of step {step}'}.")
         try:
             with np.load(found[-1], allow_pickle=False) as stored:
-                arrays = [np.array(stored[name], dtype=np.float64) for name in _ARRAYS]
+                theta, first, second, total = (np.array(stored[name], dtype=np.float64) for name in _ARRAYS)
                 done, averaged = int(stored["done"]), int(stored["averaged"])
         except (OSError, ValueError, KeyError) as error:
             raise FileError(f"{found[-1]} is no checkpoint of a training.") from error
+        arrays = (theta, first, second, total)
         if len({array.shape for array in arrays}) != 1 or not all(np.isfinite(array).all() for array in arrays):
             raise FileError(f"{found[-1]} is no checkpoint of a training.")
-        return NetworkState(done, *arrays, averaged)
+        return NetworkState(done, theta, first, second, total, averaged)
 
 
 def _sync(stream: Any) -> None:

@@ -163,7 +163,7 @@ class NetworkModel(LedgerMember):
         if self.bounds is None:
             raise BoundsError("bounds are missing: declare (lower, upper) of the columns. They are never read off X.")
         lower, upper = bound_vectors(self.bounds, names or [f"x{j}" for j in range(matrix.shape[1])])
-        complete = np.isfinite(matrix).all(axis=1)
+        complete = np.asarray(np.isfinite(matrix).all(axis=1))
         clipped = np.clip(np.where(np.isfinite(matrix), matrix, lower), lower, upper)
         return ((2.0 * clipped - (lower + upper)) / (upper - lower)).astype(np.float32), complete
 

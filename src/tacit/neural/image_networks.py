@@ -128,6 +128,6 @@ class PublicNetworkScore:
     def of(self, module: torch.nn.Module) -> float:
         """The same of a module."""
         with torch.no_grad():
-            outputs = torch.cat([module(part) for part in self._inputs.split(1000)])
+            outputs = torch.cat([module(part) for part in torch.split(self._inputs, 1000)])
         found: NDArray[np.int64] = outputs.argmax(dim=1).numpy()
         return float((found == self._labels).mean())
