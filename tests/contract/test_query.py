@@ -14,6 +14,7 @@ from tacit.contract.checked_query import LARGEST, PART
 from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
@@ -68,7 +69,8 @@ SELECTING = get_args(SelectionQuery)
 
 
 def test_every_query_has_a_kind() -> None:
-    others = {ColumnCounts, ColumnMoments, BoundedSums, GroupSums, GroupSum, *get_args(AnyBlockQuery), *SELECTING}
+    others = {ColumnCounts, ColumnMoments, BoundedSums, GroupSums, GroupSum, NetworkGradient}
+    others |= {*get_args(AnyBlockQuery), *SELECTING}
     assert set(KIND_OF) == set(get_args(Query)) == {*VALID, *others}
     assert set(KIND_OF.values()) == set(QueryKind)
 
