@@ -48,7 +48,7 @@ PUBLIC: Mapping[str, tuple[tuple[object, ...], str]] = {
     "delta NaN": (("--epsilon", 1, "--delta", "nan"), "delta"),
     "two currencies": (("--epsilon", 1, "--mu", 1), "mu"),
     "unknown solver": (("--epsilon", 1, "--solver", "magic"), "solver"),
-    "unknown family": (("--epsilon", 1, "--family", "gamma"), "family"),
+    "unknown family": (("--epsilon", 1, "--family", "tweedie"), "family"),
     "iterations zero": (("--epsilon", 1, "--iterations", 0), "iterations"),
     "step size zero": (("--epsilon", 1, "--step-size", 0), "--step-size"),
     "passes zero": (("--epsilon", 1, "--max-passes", 0), "--max-passes"),

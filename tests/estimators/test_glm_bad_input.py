@@ -66,7 +66,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     "epsilon NaN": ({"epsilon": float("nan")}, BudgetError, "NaN"),
     "delta two": ({"delta": 2.0}, BudgetError, "delta"),
     "delta zero": ({"delta": 0.0}, SettingError, "delta"),
-    "family": ({"family": "gamma"}, SettingError, "binomial"),
+    "family": ({"family": "tweedie"}, SettingError, "binomial"),
     "solver": ({"solver": "magic"}, SettingError, "gradient"),
     "output": ({"output": "first"}, SettingError, "tail"),
     "l2": ({"l2": -1}, SettingError, "l2"),

@@ -157,7 +157,7 @@ BAD_OF_GLM: dict[str, tuple[dict[str, Any], type[InputError], str]] = {
     },
     "threshold": ({"threshold": 0.0}, SettingError, "threshold"),
     "quantile": ({"quantile": 2.0}, SettingError, "quantile"),
-    "family": ({"family": "gamma"}, SettingError, "family"),
+    "family": ({"family": "tweedie"}, SettingError, "family"),
     "family of another response": ({"family": "gaussian"}, FormulaError, "numeric"),
 }
 

@@ -60,3 +60,26 @@ def test_a_separated_level_is_left_out() -> None:
     assert np.isfinite(found.values).tolist() == [True, True, True, True, False]
     nothing = POPULATIONS["const_logit"]
     assert np.isnan(plain_fit(nothing, nothing.sample(99, np.random.default_rng(5))).values).all()
+
+
+@pytest.mark.parametrize(
+    ("family", "twin"),
+    [
+        ("gamma", sm.families.Gamma(sm.families.links.Log())),
+        ("negative-binomial", sm.families.NegativeBinomial(alpha=1.0)),
+        ("probit", sm.families.Binomial(sm.families.links.Probit())),
+        ("cloglog", sm.families.Binomial(sm.families.links.CLogLog())),
+    ],
+)
+def test_statsmodels_agrees_for_other_links_and_laws(family: Family, twin: object) -> None:
+    generator = np.random.default_rng(4)
+    Z = np.column_stack([np.ones(500), generator.standard_normal((500, 2))])
+    z, offset = Z @ np.array([0.2, 0.5, -0.5]), 0.3 * generator.standard_normal(500)
+    mean = np.exp(z + offset)
+    y = {"gamma": generator.gamma(2.0, mean / 2), "negative-binomial": generator.poisson(mean).astype(float)}.get(
+        family, (generator.random(500) < 0.4).astype(float)
+    )
+    expected = sm.GLM(y, Z, family=twin, offset=offset).fit(cov_type="HC0", tol=1e-12, maxiter=200)
+    found = fit_rows(family, Z, y, offset)
+    assert found.values == pytest.approx(expected.params, abs=1e-8)
+    assert found.errors == pytest.approx(expected.bse, rel=1e-6)
