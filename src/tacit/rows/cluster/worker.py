@@ -6,11 +6,13 @@ place of exceptions; a store never leaves it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Never
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from tacit.design.design import Design
 from tacit.rows.admission.admit_rows import MEMORY_LIMIT, admit
@@ -180,7 +182,9 @@ class PartitionHolder:
             if found is None or found.steps != steps:
                 raise Refused(Code.FORGOTTEN)
             store: Store = found.store if batch is None else BatchStore(found.store, Listed(batch).members)
-            sums[name] = store.total(function, query, bound)
+            # Threads of a library beside our own would wait for each other, on a busy machine for most of the time.
+            with _blas().limit(limits=1, user_api="blas"):
+                sums[name] = store.total(function, query, bound)
         return sums
 
     @guarded
@@ -194,6 +198,11 @@ class PartitionHolder:
         found = self._held.pop(name, None)
         if found is not None:
             found.store.close()
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def fetched(address: str, key: str, where: str, bucket: int) -> Piece:
