@@ -39,7 +39,7 @@ def measured() -> dict[str, Points]:
 
 
 def processor_seconds(rows: int, columns: int) -> dict[str, float]:
-    """Seconds of the processor in all threads, the least of five interleaved fits: other work changes them little."""
+    """Seconds of the processor in all threads, the least of six interleaved fits: other work changes them little."""
     X, y = table("logistic", rows, columns)
     found = {"tacit": math.inf, "scikit-learn": math.inf}
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):
