@@ -1,5 +1,7 @@
 """When columns are standardised by sums: by public facts alone."""
 
+from typing import Any
+
 import pytest
 
 import tacit
@@ -12,8 +14,9 @@ def kinds(plan: Plan) -> list[str]:
     return [str(step.kind) for step in plan.steps if step.kind in {"column-moments", "second-moments"}]
 
 
-def logistic(n: int, d: int, **settings: object) -> Plan:
-    return tacit.LogisticRegression(**{"epsilon": 1.0, "bounds": (-1, 1), "inference": False, **settings}).plan(n, d)
+def logistic(n: int, d: int, **settings: Any) -> Plan:
+    given: dict[str, Any] = {"epsilon": 1.0, "bounds": (-1, 1), "inference": False, **settings}
+    return tacit.LogisticRegression(**given).plan(n, d)
 
 
 @pytest.mark.parametrize(("d", "expected"), [(150, ["second-moments"]), (300, ["column-moments", "second-moments"])])
