@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tacit.contract.batch_price import batch_price_for
 from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.query import QueryKind
-from tacit.contract.sensitivity import Price, event_of, events_of
+from tacit.contract.sensitivity import BATCHED, Price, event_of, events_of
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.relation import Relation
 
@@ -44,7 +44,7 @@ def test_the_events_of_a_price() -> None:
 
 def test_a_price_is_for_its_own_kind_alone() -> None:
     for kind in QueryKind:
-        if kind is not QueryKind.BATCH_GRADIENT:
+        if kind not in BATCHED:
             with pytest.raises(SettingError, match="of its own kind"):
                 events_of(kind, PRICE, Relation.REPLACE_ONE)
     with pytest.raises(SettingError, match="of its own kind"):

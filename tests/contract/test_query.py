@@ -12,6 +12,7 @@ from tacit.contract.block_query import AnyBlockQuery
 from tacit.contract.channel_map import ChannelMap, GroupMap
 from tacit.contract.checked_query import LARGEST, PART
 from tacit.contract.grouped_query import ChannelMoments, GroupSum, MappedGradient
+from tacit.contract.network_query import NetworkGradient
 from tacit.contract.query import (
     KIND_OF,
     BatchGradientSum,
@@ -65,7 +66,7 @@ SELECTING = get_args(SelectionQuery)
 
 
 def test_every_query_has_a_kind() -> None:
-    others = {ColumnCounts, BoundedSums, GroupSums, GroupSum, *get_args(AnyBlockQuery), *SELECTING}
+    others = {ColumnCounts, BoundedSums, GroupSums, GroupSum, NetworkGradient, *get_args(AnyBlockQuery), *SELECTING}
     assert set(KIND_OF) == set(get_args(Query)) == {*VALID, *others}
     assert set(KIND_OF.values()) == set(QueryKind)
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from tacit.contract.query import GradientSum, QueryKind, SecondMoments
 from tacit.contract.selection_price import SELECTIONS
-from tacit.contract.sensitivity import CHOICES, Price, event_of, is_resolved, price_for, squared_sensitivity
+from tacit.contract.sensitivity import BATCHED, CHOICES, Price, event_of, is_resolved, price_for, squared_sensitivity
 from tacit.errors import BudgetError, SettingError
 from tacit.privacy.relation import Relation
 
 
 @given(
     kind=st.sampled_from(
-        [kind for kind in QueryKind if kind not in {QueryKind.MINIMUM, QueryKind.BATCH_GRADIENT, *CHOICES, *SELECTIONS}]
+        [kind for kind in QueryKind if kind not in {QueryKind.MINIMUM, *BATCHED, *CHOICES, *SELECTIONS}]
     ),
     relation=st.sampled_from(list(Relation)),
     exponent=st.floats(-12, 6),
