@@ -28,7 +28,8 @@ rng = np.random.default_rng(rank)
 X = rng.uniform(-1, 1, (300 + 100 * rank, 3)).astype(np.float32)
 y = (X[:, 0] > 0).astype(np.int64)
 module = DistributedDataParallel(mlp(3, 2, (8,)))
-model = DPTrainer(module=module, epsilon=20.0, delta=1e-5, batch_size=200, steps=30, step_size=1.0).fit(X, y)
+settings = dict(epsilon=20.0, delta=1e-5, batch_size=200, steps=30, step_size=1.0, random_state=1)
+model = DPTrainer(module=module, **settings).fit(X, y)
 drawn = []
 def noised(total):
     drawn.append(total.tolist())

@@ -19,7 +19,7 @@ QUICK: dict[str, Any] = {"epsilon": 8.0, "bounds": (-1, 1), "hidden": (8,), "epo
 
 
 def test_a_curved_border_is_learned_without_tuning() -> None:
-    model = DPClassifier(epsilon=8.0, bounds=(-1, 1), classes=(0, 1)).fit(X, Y)
+    model = DPClassifier(epsilon=8.0, bounds=(-1, 1), classes=(0, 1), random_state=1).fit(X, Y)
     assert model.score(X, Y) > 0.9
     chances = model.predict_proba(X)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
@@ -29,7 +29,7 @@ def test_a_curved_border_is_learned_without_tuning() -> None:
 
 def test_a_curve_is_fitted_within_the_bounds_of_its_response() -> None:
     response = 50 + 30 * np.abs(X[:, 0])
-    model = DPRegressor(epsilon=8.0, bounds=(-1, 1), response_bounds=(50, 80)).fit(X, response)
+    model = DPRegressor(epsilon=8.0, bounds=(-1, 1), response_bounds=(50, 80), random_state=1).fit(X, response)
     assert model.score(X, response) > 0.6
     found = model.predict(10 * X)
     assert 50 <= found.min() <= found.max() <= 80
