@@ -21,7 +21,7 @@ def compare(
     public: Annotated[
         bool, flag(None, "Declare that every row is public or simulated. Without it nothing is read.", "--public")
     ] = False,
-    family: Annotated[str, flag("NAME", "binomial, gaussian, poisson, multinomial, huber or quantile.")] = "binomial",
+    family: Annotated[str, flag("NAME", "A family of tacit fit.")] = "binomial",
     solvers: Annotated[str | None, flag("NAMES", "Some of the solvers, with commas. Default: all.")] = None,
     repeats: Annotated[int, flag("N", "Fits of each solver.")] = 5,
     file: options.FileOptions,
