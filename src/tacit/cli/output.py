@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
+from tacit.errors import CertificateError, ClusterLost, DataError, FileError, LedgerError, TacitError
 from tacit.text_table import Table, one_line
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ _INDENT = "  "
 FLAGS = frozenset(options.ModelOptions.__annotations__) - {"family", "inference"}
 FLAGS |= {"delta", "epsilon", "invalid_rows", "refusals"}  # Keywords of Python whose flag has the same name.
 EPILOG = (
-    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or a file is "
-    "wrong; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
+    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or file is "
+    "wrong, or a cluster was lost; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
 )
 _SWITCHES = {"inference=False": "--no-inference", "inference=True": "--inference"}
 _KEYWORD = re.compile(r'\b(?P<name>[a-z][a-z_0-9]*)=(?:"(?P<text>[^"]*)"|(?P<rest>…|\.\.\.))')
@@ -213,7 +213,8 @@ def exit_of(error: TacitError) -> Exit:
     """Exit code of an error that was raised on purpose."""
     if isinstance(error, CertificateError | LedgerError):
         return Exit.CERTIFICATE
-    return Exit.DATA if isinstance(error, DataError | FileError) else Exit.INPUT
+    # A cluster may be lost after the charge: that is no refusal that cost nothing.
+    return Exit.DATA if isinstance(error, ClusterLost | DataError | FileError) else Exit.INPUT
 
 
 def in_flags(message: str) -> str:
