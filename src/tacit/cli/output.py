@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.wording import in_flags
-from tacit.errors import CertificateError, DataError, FileError, LedgerError, TacitError
+from tacit.errors import CertificateError, ClusterLost, DataError, FileError, LedgerError, TacitError
 from tacit.text_table import Table, one_line
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _WIDTH, _WIDEST = 80, 100  # Lines longer than the widest are hard to read, however wide the terminal.
 _INDENT = "  "
 EPILOG = (
-    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or a file is "
-    "wrong; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
+    "Exit codes: 0 done; 1 a fault of Tacit; 2 something given is wrong, nothing was spent; 3 a table or file is "
+    "wrong, or a cluster was lost; 4 a certificate, a stored fit or a ledger does not hold; 130 interrupted."
 )
 
 
@@ -209,7 +209,8 @@ def exit_of(error: TacitError) -> Exit:
     """Exit code of an error that was raised on purpose."""
     if isinstance(error, CertificateError | LedgerError):
         return Exit.CERTIFICATE
-    return Exit.DATA if isinstance(error, DataError | FileError) else Exit.INPUT
+    # A cluster may be lost after the charge: that is no refusal that cost nothing.
+    return Exit.DATA if isinstance(error, ClusterLost | DataError | FileError) else Exit.INPUT
 
 
 def error_document(kind: str, message: str) -> dict[str, object]:
