@@ -42,7 +42,7 @@ from tacit.mechanisms.query_responder import MECHANISMS
 from tacit.mechanisms.score_histogram import integer_histogram
 from tacit.rows.storage.store import Store
 
-NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum})
+NO_SUMS = frozenset({PerturbedMinimum, NoisyMinimum, DampedDirection, BatchGradientSum, NetworkGradient})
 NO_SUMS |= {*get_args(SelectionQuery), *get_args(AnyBlockQuery)}
 """Minima, directions, selections, blocks and secret batches are no sums of all records and have tests of their own."""
 

@@ -1,4 +1,4 @@
-"""Convolutional networks for well-known images, with constants that were set on public images."""
+"""Convolutional networks for well-known images, with constants of published studies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tacit.neural.trainer import DPTrainer, Observer
 from tacit.solvers.network_descent import NetworkState
 from tacit.validate import one_of
 
-CONSTANTS = "of published studies on these public images, and one run on their training images, at no charge"
+CONSTANTS = "of published studies on these public images, at no charge"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NetworkRecipe:
     clip: float = 0.1
     step_size: float = 2.0
     momentum: float = 0.9
-    tail: float = 0.1
+    tail: float = 0.3
     activation: str = "tanh"
     classes: int = 10
 
