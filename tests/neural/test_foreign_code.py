@@ -32,7 +32,7 @@ def hooked() -> nn.Module:
 
 def patched() -> nn.Module:
     layer = nn.Linear(2, 2)
-    layer.forward = lambda inputs: inputs  # type: ignore[method-assign]
+    vars(layer)["forward"] = torch.relu
     return layer
 
 

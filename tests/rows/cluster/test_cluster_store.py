@@ -12,7 +12,18 @@ import pytest
 import tacit
 from tacit.errors import ClusterError, ClusterLost, DataError, PlanViolation, SettingError
 from tacit.rows.cluster.cluster_store import ClusterStore
-from tests.rows.cluster.clusters import COLUMNS, FORMULA, coefficients, schema, table, where, workers, write
+from tests.rows.cluster.clusters import (
+    COLUMNS,
+    FORMULA,
+    SCHEMA,
+    UNIT,
+    coefficients,
+    schema,
+    table,
+    where,
+    workers,
+    write,
+)
 
 CASES: list[tuple[str, dict[str, Any], bool, str | None, str]] = [
     ("auto", {}, False, None, "parquet"),
@@ -41,6 +52,24 @@ def test_a_seeded_fit_has_the_bits_of_one_machine(cluster: Any, tmp_path: Path, 
     private = {"n_at_least": 500} if relation == "add-remove" else {}
     given = {"formula": FORMULA, "epsilon": 2.0, "random_state": place, **settings}
     declared = schema(unit=unit, relation=relation, **private)
+    local = tacit.glm(data=folder, schema=declared, **given)
+    spread = tacit.glm(data=folder, schema=declared, cluster=where(cluster), **given)
+    assert coefficients(local) == coefficients(spread)
+    assert local.certificate.digest == spread.certificate.digest
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_workers_read_files_as_they_are_declared(cluster: Any, tmp_path: Path, *, unit: bool) -> None:
+    folder, rows = tmp_path / "parts", table(900)
+    folder.mkdir()
+    for part in range(3):
+        own = rows.slice(300 * part, 300)
+        lines = [";".join(own.column_names), "-99" + ";1,5" * 2 + ";1;7;2;0"]
+        lines += [";".join(str(cell).replace(".", ",") for cell in row.values()) for row in own.to_pylist()]
+        (folder / f"part{part}.csv").write_text("\n".join(lines) + "\n", encoding="cp1252")
+    written = '[file]\ndelimiter = ";"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["-99"]\n'
+    declared = tacit.Schema.parse((UNIT if unit else "") + written + SCHEMA)
+    given = {"formula": FORMULA, "epsilon": 2.0, "random_state": 1, "invalid_rows": "zero", "statistics": ["deviance"]}
     local = tacit.glm(data=folder, schema=declared, **given)
     spread = tacit.glm(data=folder, schema=declared, cluster=where(cluster), **given)
     assert coefficients(local) == coefficients(spread)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit.design.reading import FileFormat
 from tacit.errors import DataError
 from tacit.rows.cluster.codes import Code, Refused
 from tacit.rows.cluster.partitions import Partition, open_partitions, require_files, split
@@ -32,17 +33,17 @@ def test_partitions_hold_every_record_once_in_order(tmp_path: Path) -> None:
     parts = split(open_source(folder))
     expected = describe(folder)
     for chosen in (parts, parts[1:3], parts[::2]):
-        source = open_partitions(chosen, expected)
+        source = open_partitions(chosen, expected, FileFormat())
         read = [batch.numeric(("x0",))[:, 0] for batch in source.batches(128, numeric=("x0",), labels=())]
         assert sum(source.counts) == source.length == sum(part.length or 0 for part in chosen)
         assert np.isin(np.concatenate(read), rows["x0"].to_numpy()).all()
-    whole = open_partitions(parts, expected).batches(128, numeric=("x0",), labels=())
+    whole = open_partitions(parts, expected, FileFormat()).batches(128, numeric=("x0",), labels=())
     assert np.array_equal(np.concatenate([batch.numeric(("x0",))[:, 0] for batch in whole]), rows["x0"].to_numpy())
 
 
 def refusal(parts: tuple[Partition, ...], folder: Path) -> Code:
     with pytest.raises(Refused) as refused:
-        open_partitions(parts, describe(folder))
+        open_partitions(parts, describe(folder), FileFormat())
     return refused.value.code
 
 

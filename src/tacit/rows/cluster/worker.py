@@ -132,7 +132,7 @@ class PartitionHolder:
         """Keyed hashes of the units of each partition: whether one has records in two is for the coordinator to see."""
         unit = reading.design.attached.unit
         column = "" if unit is None else unit.column
-        return [unit_hashes(open_partitions([part], reading.columns), column, key) for part in partitions]
+        return [unit_hashes(reading.declared(reading.opened([part])), column, key) for part in partitions]
 
     async def pieces(self, name: str, bucket: int) -> Reply:
         """The records of one bucket, for the worker that collects it; asynchronous, so that two may ask each other."""
