@@ -67,8 +67,8 @@ def test_workers_read_files_as_they_are_declared(cluster: Any, tmp_path: Path, *
         lines = [";".join(own.column_names), "-99" + ";1,5" * 2 + ";1;7;2;0"]
         lines += [";".join(str(cell).replace(".", ",") for cell in row.values()) for row in own.to_pylist()]
         (folder / f"part{part}.csv").write_text("\n".join(lines) + "\n", encoding="cp1252")
-    written = '[file]\ndelimiter = ";"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["-99"]\n'
-    declared = tacit.Schema.parse((UNIT if unit else "") + written + SCHEMA)
+    written = 'missing_codes = [-99]\n[file]\ndelimiter = ";"\ndecimal = ","\nencoding = "cp1252"\n'
+    declared = tacit.Schema.parse(written + (UNIT if unit else "") + SCHEMA)
     given = {"formula": FORMULA, "epsilon": 2.0, "random_state": 1, "invalid_rows": "zero", "statistics": ["deviance"]}
     local = tacit.glm(data=folder, schema=declared, **given)
     spread = tacit.glm(data=folder, schema=declared, cluster=where(cluster), **given)
