@@ -74,7 +74,7 @@ def test_a_fit_behind_a_fitted_transformer_warns_and_its_certificate_says_so(tra
         tacit.BoundsScaler(bounds=(0, 100)),
         make_pipeline(tacit.BoundsScaler(bounds=(0, 100)), Normalizer()),
     ],
-    ids=str,
+    ids=lambda transformer: type(transformer).__name__,
 )
 def test_maps_that_learn_nothing_do_not_warn(transformer: Any) -> None:
     pipeline = make_pipeline(transformer, model(bounds=(-1e4, 1e4)))

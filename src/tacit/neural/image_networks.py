@@ -1,4 +1,4 @@
-"""Convolutional networks for well-known images, with constants of published studies."""
+"""Convolutional networks for well-known images, with constants that were fixed in advance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tacit.neural.trainer import DPTrainer, Observer
 from tacit.solvers.network_descent import NetworkState
 from tacit.validate import one_of
 
-CONSTANTS = "of published studies on these public images, at no charge"
+CONSTANTS = "fixed in advance from what is known of these public images, at no charge"
 
 
 @dataclass(frozen=True)
