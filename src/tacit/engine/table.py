@@ -229,6 +229,9 @@ class Table:
             session = Session(gate, found_plan)
             try:
                 yield session
+            except ClusterLost as lost:
+                stays = "What was charged stays charged, and answers that were given stay good; the others are not to be had."
+                raise ClusterLost(f"{lost} {stays}") from None
             finally:
                 if charged is not None and session.release is not None:
                     charged.settle(session.release)
