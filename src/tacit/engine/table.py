@@ -230,7 +230,7 @@ class Table:
             try:
                 yield session
             except ClusterLost as lost:
-                stays = "What was charged stays charged, and answers that were given stay good; the others are not to be had."
+                stays = "What was charged stays charged. Answers that were given stay good, others are not to be had."
                 raise ClusterLost(f"{lost} {stays}") from None
             finally:
                 if charged is not None and session.release is not None:
