@@ -53,8 +53,8 @@ class Surroundings:
             )
         if self.repeats and charged:
             warnings.warn(
-                f"{_listed(self.repeats)} of scikit-learn fits the same data several times. The ledger charges each "
-                "fit. Scores on private records, or a choice by them, are covered neither by it nor by a certificate: use "
+                f"{_listed(self.repeats)} of scikit-learn fits the same data several times. The ledger charges them, "
+                "and covers neither scores on private records nor a choice by them; no certificate does. Use "
                 f"evaluate(…) or tacit.PrivateSearchCV; {WAYS}.",
                 PrivacyWarning,
                 stacklevel=stacklevel + 1,
