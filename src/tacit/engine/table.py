@@ -232,6 +232,9 @@ class Table:
             session = Session(gate, found_plan)
             try:
                 yield session
+            except ClusterLost as lost:
+                stays = "What was charged stays charged. Answers that were given stay good, others are not to be had."
+                raise ClusterLost(f"{lost} {stays}") from None
             finally:
                 if charged is not None and session.release is not None:
                     charged.settle(session.release)
