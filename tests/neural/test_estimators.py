@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import tacit
 from tacit.errors import BoundsError, DataError, SettingError
-from tacit.neural import DPClassifier, DPRegressor, mlp
+from tacit.neural import DPClassifier, DPRegressor, estimators, mlp
 from tests.neural.small_table import table
 
 X, Y = table(1500)
@@ -125,3 +125,37 @@ def test_new_records_of_another_width_are_refused() -> None:
     with pytest.raises(DataError, match="columns"):
         model.predict(X[:, :2])
     assert model.plan(1500, 3).guarantee() == model.plan_.guarantee()
+
+
+@pytest.mark.parametrize("odd", ["abc", None, [1], 10**400, 1j])
+def test_one_odd_cell_leaves_out_its_own_record_alone(odd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    usable: list[Any] = []
+
+    class Seen(Exception):
+        pass
+
+    def look(inputs: Any, labels: Any, valid: Any) -> None:
+        usable.append((inputs, labels, valid))
+        raise Seen
+
+    monkeypatch.setattr(estimators, "Examples", look)
+    cells: Any = X[:50].astype(object)
+    cells[49, 0] = odd if odd != [1] else "x"
+    clean: list[Any] = [1 if k % 3 else True for k in range(50)]
+    classifier = DPClassifier(classes=(0, 1), invalid_rows="zero", **QUICK)
+    regressor = DPRegressor(response_bounds=(0, 1), invalid_rows="zero", **QUICK)
+    for model in (classifier, regressor):
+        for given, response in [(X[:50], clean), (X[:50], [*clean[:49], odd]), (cells, clean)]:
+            with tacit.Ledger(budget=tacit.Budget(epsilon=50.0, delta=1e-4), law="rdp"), pytest.raises(Seen):
+                model.fit(given, response)
+        whole, *others = usable[-3:]
+        assert whole[2].all()
+        for one in others:
+            assert one[2].tolist() == [True] * 49 + [False]
+            assert all(np.array_equal(a[:49], b[:49]) for a, b in zip(whole, one, strict=True))
+
+
+def test_rows_to_predict_are_refused_where_they_hold_texts() -> None:
+    model = DPClassifier(classes=(0, 1), random_state=1, **QUICK).fit(X, Y)
+    with pytest.raises(DataError, match="table of numbers"):
+        model.predict([["a", "b"]])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -154,10 +155,7 @@ class NetworkModel(LedgerMember):
     def _scaled(self, X: Any) -> tuple[Floats, NDArray[np.bool_]]:
         """Columns in [-1, 1] by declared bounds, each record on its own; and which records are complete."""
         names = [str(name) for name in getattr(X, "columns", [])]
-        try:
-            matrix = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError("X must be a table of numbers.") from error
+        matrix = numbers_of_cells(X)
         if matrix.ndim != 2 or matrix.shape[1] < 1:
             raise DataError("X must be a table: records by columns.")
         if self.bounds is None:
@@ -169,6 +167,11 @@ class NetworkModel(LedgerMember):
 
     def _predicted(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "module_")
+        try:
+            np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            # Rows to predict are the caller's own, and may be refused for what they hold.
+            raise DataError("X must be a table of numbers.") from error
         inputs, _ = self._scaled(X)
         if inputs.shape[1] != self.n_features_in_:
             raise DataError(f"X has {inputs.shape[1]} columns, but the model was fitted with {self.n_features_in_}.")
@@ -179,6 +182,27 @@ class NetworkModel(LedgerMember):
         """What was guaranteed, and why it is true; it covers the weights and the architecture."""
         check_is_fitted(self, "module_")
         return self.trainer_.certificate_
+
+
+def numbers_of_cells(cells: Any) -> NDArray[np.float64]:
+    """Cells as numbers, NaN where one is none: what a cell is read as depends on that cell alone."""
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        return np.asarray(cells, dtype=np.float64)
+    single = np.asarray(cells, dtype=object)
+    found = np.full(single.shape, np.nan)
+    for place, cell in np.ndenumerate(single):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            found[place] = float(cell)
+    return found
+
+
+def _place(label: Any, places: Mapping[Any, int]) -> int:
+    """Place of a label among the classes, -1 of what is none of them."""
+    try:
+        return places.get(label, -1)
+    except TypeError:
+        # A list or the like, which no class is.
+        return -1
 
 
 @estimator
@@ -208,16 +232,17 @@ class DPClassifier(ClassifierMixin, NetworkModel):
         """Train the network on labelled records."""
         with current_ledger.charged_for(self):
             Refusals.settle(self.invalid_rows, beside=(X, y))
-            cells = np.asarray(y)
-            if cells.ndim != 1:
+            if np.ndim(y if hasattr(y, "ndim") else np.empty(len(y))) != 1:
                 raise DataError("y must be one label for each record.")
+            # Cell by cell: in an array of a list, one text would make texts of all numbers.
+            cells = y.tolist() if isinstance(y, np.ndarray) else list(y)
             if self.classes is None:
                 require_declared("classes", "classes=…")
-            labels = np.asarray(sorted(set(cells.tolist())) if self.classes is None else list(self.classes))
+            labels = np.asarray(sorted(set(cells)) if self.classes is None else list(self.classes))
             places = {label: place for place, label in enumerate(labels.tolist())}
             if len(labels) < 2 or len(places) < len(labels):
                 raise SettingError("There must be at least two different classes.")
-            codes = np.array([places.get(cell, -1) for cell in cells.tolist()], dtype=np.int64)
+            codes = np.array([_place(cell, places) for cell in cells], dtype=np.int64)
             source = "assumed" if self.classes is None else "declared"
             fact = PublicFact("classes", labels.tolist(), source)
             self._trained(X, np.maximum(codes, 0), codes >= 0, len(labels), fact)
@@ -263,7 +288,7 @@ class DPRegressor(RegressorMixin, NetworkModel):
         with current_ledger.charged_for(self):
             Refusals.settle(self.invalid_rows, beside=(X, y))
             lower, upper = self._ends()
-            values = np.asarray(y, dtype=np.float64)
+            values = numbers_of_cells(y)
             if values.ndim != 1:
                 raise DataError("y must be one number for each record.")
             known = np.isfinite(values)
