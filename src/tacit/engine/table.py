@@ -158,7 +158,10 @@ class Table:
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
-        settled, dtype = Refusals.settle(invalid_rows).invalid_rows, np.float64 if exact else np.float32
+        settled, dtype = (
+            Refusals.settle(invalid_rows, beside=[self._data]).invalid_rows,
+            np.float64 if exact else np.float32,
+        )
         if self._cluster is not None:
             from tacit.engine.cluster_use import public_probe
             from tacit.rows.cluster.admission import admit_on_cluster

@@ -88,8 +88,8 @@ def deviances(layout: Layout, query: DevianceSum, bound: int) -> BlockSum:
 def integer_deviances(query: DevianceSum, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each within 0 and `bound`. Private."""
     # Zero records that fill up tiles were added.
-    filled_up = store.padding * part_of(float(bound), deviance_share(0.0, 0.0, *how_of(query)))
-    return store.total(deviances, query, bound) - filled_up
+    total, padding = store.padded_total(deviances, query, bound)
+    return total - padding * part_of(float(bound), deviance_share(0.0, 0.0, *how_of(query)))
 
 
 def answer_deviance(query: DevianceSum, price: Price, store: Store, entropy: Entropy | None) -> Answer:
