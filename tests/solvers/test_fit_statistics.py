@@ -57,7 +57,7 @@ def test_it_is_the_last_step_of_the_plan_and_within_the_budget(relation: str) ->
     labels = [entry["label"] for entry in fit.certificate.parsed["events"]]
     assert labels[-1] == "deviance"
     assert fit.certificate.check().consistent
-    # No number of records is told beside it.
+    # No other number of records is told beside it.
     assert set(vars(fit.statistics["deviance"])) == {"name", "value", "noise", "bound"}
 
 
