@@ -80,7 +80,7 @@ FORBIDDEN = {
 """Checks that privacy forbids of an estimator with coefficients, and why."""
 FORBIDDEN_OF = {
     # On tables of tens of records these release the public middle of the response, whatever the weights are.
-    **dict.fromkeys(("LinearRegression", "Ridge", "HuberRegressor", "QuantileRegressor"), {}),
+    **{name: {} for name in ("LinearRegression", "Ridge", "HuberRegressor", "QuantileRegressor")},
     "GaussianNB": {},
     "TukeyRegressor": {},
     "PrivateWhitener": {
