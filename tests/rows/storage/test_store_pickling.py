@@ -75,7 +75,7 @@ def test_every_kind_of_store_is_tried() -> None:
     # A batch is made of another store for one answer, a cluster's has workers; all refuse by the same method.
     elsewhere = {BatchStore, ClusterStore, ClusterBatch}
     assert kinds == own - elsewhere
-    assert all(kind.__reduce__ is Store.__reduce__ for kind in elsewhere)
+    assert all("__reduce__" not in vars(kind) for kind in elsewhere)
 
 
 def test_grouped_rows_are_not_pickled_or_copied_either() -> None:
