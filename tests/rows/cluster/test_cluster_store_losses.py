@@ -29,7 +29,7 @@ DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(-1.0, 1.0), row_norm
 THETA = np.array([0.3, -0.1])
 SUMS: dict[str, tuple[Callable[..., Any], Any]] = {
     "deviance": (integer_deviances, DevianceSum(THETA, 4.0, classification.LOGISTIC)),
-    "counts": (integer_counts, ColumnCounts((0,), (-2.0,), (2.0,))),
+    "counts": (integer_counts, ColumnCounts((0,), np.array([-2.0]), np.array([2.0]))),
     "residuals": (integer_measures, ResidualSize(THETA, 2.0, measure=Measure.WITHIN, start=-1.0)),
     "gradient": (integer_gradient_sum, GradientSum(THETA, 1.0, loss=classification.LOGISTIC)),
 }
