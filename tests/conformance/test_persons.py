@@ -79,7 +79,6 @@ QUERIES: dict[str, Query] = {
     "deviance": DevianceSum(THETA, 1.5, classification.LOGISTIC),
     "histogram of scores": ScoreHistogram(THETA, np.array([-0.5, 0.1, 0.8])),
     "column moments": ColumnMoments(np.array([1.0, 0.5, 0.0]), np.array([0.1, -0.2, 0.3]), 0.8),
-    "deviance": DevianceSum(THETA, 1.5, classification.LOGISTIC),
     "trace": CurvatureTrace(THETA, 1.8),
     **MEANS,
 }
