@@ -68,6 +68,8 @@ QUERIES: dict[str, Query] = {
     "log loss, squared": ResidualSize(THETA, 0.9, None, -2.0, 2.0, Measure.SQUARED_LOG_LOSS),
     "residuals, fourth power": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.FOURTH),
     "residuals, cross": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.CROSS, start=0.3),
+    "columns": ColumnMoments(np.array([1.5, -0.7, 1.0]), np.array([0.2, 0.0, -3.0]), 1.2),
+    "columns, long": ColumnMoments(np.array([50.0, 1e-3, 4.0]), np.array([0.0, 2.0, 0.5]), 0.3),
     "deviance": DevianceSum(THETA, 1.5, classification.LOGISTIC),
     "histogram of scores": ScoreHistogram(THETA, np.array([-0.5, 0.1, 0.8])),
     "column moments": ColumnMoments(np.array([1.0, 0.5, 0.0]), np.array([0.1, -0.2, 0.3]), 0.8),

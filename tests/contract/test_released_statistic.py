@@ -22,5 +22,5 @@ def test_others_are_refused_with_what_is_known(asked: Any) -> None:
 
 def test_the_sentence_has_value_noise_and_bound() -> None:
     said = str(ReleasedStatistic("deviance", 1.2345, 0.04, 12.0))
-    assert said == "Mean deviance of a record: 1.234 (standard deviation of its noise 0.04), each clipped at 12."
+    assert said == "Mean deviance of a valid record: 1.234 (standard deviation of its noise 0.04), each clipped at 12."
     assert "noise" not in str(ReleasedStatistic("deviance", 1.2345, 0.0, 12.0))

@@ -142,6 +142,15 @@ def test_what_concerns_all_withholds_all_and_is_told(
     assert Results(release).summary().statement == "withheld"
 
 
+@pytest.mark.parametrize(("model", "case"), [("binomial", True), ("poisson", False)])
+def test_a_level_that_is_hardly_seen_lacks_cases_only_where_there_are_labels(
+    make_stepped: Any, altered: Any, model: str, case: bool
+) -> None:
+    numbers = {"curvature": np.diag([0.003, 0.15, 0.2, 0.25]), "visible": 1e-3, "asymmetry": 1.0}
+    why = judged(altered(make_stepped(model=model), **numbers)).why(np.eye(4))
+    assert (reliability.FAINT in why, reliability.FAINT_NUMBERS in why) == (case, not case)
+
+
 def test_notes_name_four_and_count_the_rest() -> None:
     assert reliability._listed([f"x{i}" for i in range(4)]) == "x0, x1, x2, x3"
     assert reliability._listed([f"x{i}" for i in range(9)]) == "x0, x1, x2, x3 and 5 more"

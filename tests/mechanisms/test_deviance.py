@@ -62,6 +62,20 @@ def test_it_is_the_sum_over_the_records_alone(loss: Loss, n: int) -> None:
     table = rows(n)
     found = integer_deviances(DevianceSum(THETA, CAP, loss), BOUND, memory_store(table, 128))
     assert found[0] / BOUND == pytest.approx(plain(loss, table).sum(), rel=1e-7)
+    assert found[1] == n * BOUND
+
+
+@BY_NAME
+def test_rows_of_zeros_which_invalid_records_are_add_to_neither_sum(loss: Loss) -> None:
+    table = rows(300)
+    query = DevianceSum(THETA, CAP, loss)
+    blank = np.concatenate([table, np.zeros((77, 4))])
+    expected = integer_deviances(query, BOUND, memory_store(table))
+    assert (integer_deviances(query, BOUND, memory_store(blank)) == expected).all()
+    persons = [*np.split(table, 100), *np.zeros((20, 3, 4))]
+    found = integer_deviances(query, BOUND, person_store(persons, 3))
+    assert (found == integer_deviances(query, BOUND, person_store(persons[:100], 3))).all()
+    assert found[1] == 100 * BOUND
 
 
 @BY_NAME
@@ -69,10 +83,11 @@ def test_one_record_adds_at_most_the_bound_whatever_it_holds(loss: Loss) -> None
     query = DevianceSum(1e90 * THETA, 1e-3, loss)
     strange = [0.0, 1.0, -1.0, 1e30, -1e30, math.inf, -math.inf, math.nan]
     table = np.array([[a, b, 1.0, y] for a in strange for b in (0.0, math.nan, 1e30) for y in strange])
-    found = [int(integer_deviances(query, 1000, memory_store(row[None]))[0]) for row in table]
-    assert 0 <= min(found) <= max(found) == 1000
+    found = np.array([integer_deviances(query, 1000, memory_store(row[None])) for row in table])
+    assert found.min() == 0
+    assert found.max() == 1000
     for relation in Relation:
-        assert max(found) ** 2 == squared_sensitivity(QueryKind.COUNTS, 1000, relation)
+        assert (found**2).sum(axis=1).max() == squared_sensitivity(QueryKind.COUNTS, 1000, relation, query.size)
 
 
 def test_weights_multiply_and_offsets_are_added() -> None:
@@ -83,6 +98,7 @@ def test_weights_multiply_and_offsets_are_added() -> None:
     expected = weights @ np.minimum(2 * (np.logaddexp(0, z) - table[:, 3] * z) / CAP, 1)
     found = integer_deviances(query, BOUND, memory_store(both, weighted=True, shifted=True))
     assert found[0] / BOUND == pytest.approx(expected, rel=1e-7)
+    assert found[1] / BOUND == pytest.approx(weights.sum(), rel=1e-7)
 
 
 def test_a_person_adds_the_mean_over_their_records() -> None:
@@ -90,6 +106,11 @@ def test_a_person_adds_the_mean_over_their_records() -> None:
     query = DevianceSum(THETA, CAP, classification.LOGISTIC)
     found = integer_deviances(query, BOUND, person_store(np.split(table, 20), 3))
     assert found[0] / BOUND == pytest.approx(plain(classification.LOGISTIC, table).sum() / 3, rel=1e-7)
+    # One of the three records of every person is invalid.
+    table[::3] = 0.0
+    found = integer_deviances(query, BOUND, person_store(np.split(table, 20), 3))
+    valid = plain(classification.LOGISTIC, np.delete(table, np.s_[::3], axis=0))
+    assert found / BOUND == pytest.approx([valid.sum() / 3, 20 * 2 / 3], rel=1e-7)
 
 
 def test_noise_is_added_in_units_of_the_cap() -> None:

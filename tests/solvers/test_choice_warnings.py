@@ -1,7 +1,10 @@
 """n·μ/d, and what a user is told where it is small."""
 
+import warnings
 from fractions import Fraction
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import tacit
@@ -39,3 +42,16 @@ def test_intervals_that_will_not_be_offered_are_told(mu: float, warned: bool) ->
 def test_without_noise_nothing_is_warned_of() -> None:
     model = tacit.LogisticRegression(epsilon=float("inf"), bounds=(0, 1), classes=(0, 1))
     assert plan_warnings(model.plan(10, 3)) == ()
+
+
+@pytest.mark.parametrize(("solver", "warned"), [("gradient", True), ("auto", False)])
+def test_short_steps_of_descent_for_amounts_are_told(solver: str, warned: bool) -> None:
+    table = pa.table({"x": [0.1, 0.5, 0.9] * 3000, "y": [40.0, 2000.0, 300.0] * 3000})
+    bounds = [("x", 0, 1), ("y", 1, 100_000)]
+    columns = {name: {"type": "numeric", "lower": low, "upper": high} for name, low, high in bounds}
+    schema = tacit.Schema.from_mapping({"columns": columns})
+    given: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "solver": solver, "inference": False}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tacit.glm("y ~ x", table, schema, "gamma", **given)
+    assert any("far from the minimum" in str(each.message) for each in caught) is warned

@@ -57,7 +57,7 @@ def test_it_is_the_last_step_of_the_plan_and_within_the_budget(relation: str) ->
     labels = [entry["label"] for entry in fit.certificate.parsed["events"]]
     assert labels[-1] == "deviance"
     assert fit.certificate.check().consistent
-    # No number of records is told beside it.
+    # No other number of records is told beside it.
     assert set(vars(fit.statistics["deviance"])) == {"name", "value", "noise", "bound"}
 
 
@@ -84,6 +84,41 @@ def test_without_noise_it_is_that_of_statsmodels(formula: str, family: str, twin
     assert found.value == pytest.approx(expected, rel=1e-6)
     assert found.noise == 0.0
     assert found.bound == (16.0 if family == "gaussian" else 12.0)
+
+
+@pytest.mark.parametrize("epsilon", [4.0, math.inf])
+@pytest.mark.parametrize(
+    ("formula", "family"), [("label ~ x", "binomial"), ("count ~ x", "poisson"), ("amount ~ x", "gamma")]
+)
+def test_invalid_records_do_not_change_the_mean(formula: str, family: str, epsilon: float) -> None:
+    """A fifth of the records has no x; gaps of 8 deviations of the noise are seen with chance 1e-14."""
+    at = TABLE.schema.get_field_index("x")
+    blank = TABLE.set_column(at, "x", pa.array(np.where(np.arange(N) % 5 == 0, np.nan, X), from_pandas=True))
+    given: dict[str, Any] = {"delta": 1e-6, "statistics": ["deviance"], "random_state": 1, "inference": False}
+    valid = TABLE.filter(pa.array(np.arange(N) % 5 != 0))
+    expected = tacit.glm(formula, valid, SCHEMA, family, epsilon=math.inf, **given).statistics["deviance"]
+    fit = tacit.glm(formula, blank, SCHEMA, family, epsilon=epsilon, invalid_rows="zero", **given)
+    found = fit.statistics["deviance"]
+    assert found.value == pytest.approx(expected.value, rel=1e-6, abs=8 * found.noise + 0.01 * math.isfinite(epsilon))
+    assert found.noise < 0.05
+
+
+def test_a_count_within_its_noise_leaves_a_mean_within_its_bound() -> None:
+    """Every record is invalid: there is no mean, and the noise that is stated says so."""
+    none = pa.table({"x": [math.nan] * N, "label": [0] * N})
+    fit = tacit.glm(
+        "label ~ x",
+        none,
+        SCHEMA,
+        epsilon=4.0,
+        delta=1e-6,
+        statistics=["deviance"],
+        invalid_rows="zero",
+        inference=False,
+    )
+    found = fit.statistics["deviance"]
+    assert 0.0 <= found.value <= found.bound
+    assert found.noise > 1.0
 
 
 def test_the_noise_is_that_which_is_stated() -> None:
@@ -146,6 +181,8 @@ def test_what_is_no_deviance_or_has_no_gaussian_noise_is_refused_before_it_is_pa
     }
     with pytest.raises(SettingError, match="noise_multiplier"):
         fitted(**by_hand)
+    with pytest.raises(SettingError, match='not for solver="exponential"'):
+        fitted(solver="exponential", inference=False)
     with pytest.raises(SettingError, match="max_passes must be at least 2"):
         fitted(max_passes=1)
 

@@ -14,7 +14,7 @@ STATISTICS = (DEVIANCE,)
 
 @dataclass(frozen=True)
 class ReleasedStatistic:
-    """A mean over the records, the standard deviation of its noise, and the bound at which each record was clipped."""
+    """A mean over valid records, the standard deviation of its noise, and the bound at which a record was clipped."""
 
     name: str
     value: float
@@ -23,7 +23,7 @@ class ReleasedStatistic:
 
     def __str__(self) -> str:
         noise = "" if self.noise == 0 else f" (standard deviation of its noise {self.noise:.2g})"
-        return f"Mean {self.name} of a record: {self.value:.4g}{noise}, each clipped at {self.bound:.4g}."
+        return f"Mean {self.name} of a valid record: {self.value:.4g}{noise}, each clipped at {self.bound:.4g}."
 
 
 def checked_statistics(asked: object) -> tuple[str, ...]:

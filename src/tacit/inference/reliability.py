@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release, Sandwich
+from tacit.design.response import Binary, Classes
 from tacit.inference.kept_release import KeptPlan, KeptRelease
 from tacit.inference.step_covariance import StepCovariance
 from tacit.solvers.interval_rules import RELIABILITY
@@ -88,7 +89,7 @@ class StepJudgement:
             (UNSEEN, -self._seen, -rules.seen[0], -rules.seen[1]),
             (NOISY, found.curvature, rules.curvature, rules.curvature_most),
             (RARE, found.second_order, rules.second_order, rules.second_order_most),
-            (FAINT, found.faint, 0.0, 0.0),
+            (self._faint, found.faint, 0.0, 0.0),
             (FAR, found.far, rules.far, rules.far_most),
             (CUT, sandwich.capped, 0.0, 0.0),
             (FLAT, sandwich.flat, 0.0, 0.0),
@@ -103,6 +104,12 @@ class StepJudgement:
         """Released share of the rarest label over the noise of its count; infinite where there are no labels."""
         sandwich = self.covariance.sandwich
         return sandwich.level / sandwich.level_noise if sandwich.level_noise > 0 else math.inf
+
+    @property
+    def _faint(self) -> str:
+        """What records may tell so little of: labels have cases and controls, numbers have not."""
+        labelled = isinstance(self.covariance.plan.design.response, Binary | Classes)
+        return FAINT if labelled else FAINT_NUMBERS
 
     def why(self, combinations: NDArray[np.float64]) -> str:
         """Why intervals of some combinations are withheld."""
@@ -139,6 +146,10 @@ RARE = "the outcome is so rare or the pilot so noisy that a second-order bias re
 FAINT = (
     "records tell hardly anything of these (a level without a case or without a control?); more records, a larger "
     "epsilon or merged levels would"
+)
+FAINT_NUMBERS = (
+    "what records tell of these is hardly above the noise (a level with few records, few events or small amounts?); "
+    "more records, a larger epsilon or merged levels would help"
 )
 FAR = "the last step was so long that what it leaves out may matter"
 CUT = "the last step was too long and was cut"

@@ -1,6 +1,7 @@
-"""The sum of clipped unit deviances, with exact Gaussian noise. Private: the store, the blocks.
+"""The sum of clipped unit deviances and the count of its records, with exact Gaussian noise. Private: the store.
 
-Every record (or person, by the mean over their records) adds an integer in [0, bound].
+Every record (or person, by the mean over their records) adds two integers in [0, bound]: of its deviance, and of its
+weight. A row of zeros, which an invalid record is and which fills up tiles, adds 0 to both.
 Proof: proofs/mechanisms/deviance.md.
 """
 
@@ -31,8 +32,14 @@ def deviance_share(margin: float, label: float, code: int, numbers: Any, cap: fl
 
 
 @compiled
+def weight_of(square: float, weight: float) -> float:
+    """Return a record's weight; 0 for a row of zeros, by its squared norm, and for one that is not a number."""
+    return weight if square > kernels.TINY else 0.0
+
+
+@compiled
 def add_deviances(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
-    """Add to total[0] the bound, times the share of a record's deviance, times its weight."""
+    """Add to total[0] the bound times the share of a record's deviance times its weight, to total[1] without share."""
     width = theta.shape[0]
     (weighted, shifted), (code, numbers, cap) = has, how
     margin, square = np.empty(LANES), np.empty(LANES)
@@ -41,30 +48,36 @@ def add_deviances(block: Any, theta: Floats, has: Any, how: Any, bound: int, tot
         kernels.add_offset(block, t, width, weighted, shifted, margin)
         label = kernels.outcome_column(block, t, width, 0)
         own = kernels.outcome_column(block, t, width, int(weighted))
-        size = np.int64(0)
+        size, count = np.int64(0), np.int64(0)
         for lane in range(LANES):
+            weight = weight_of(square[lane], np.float64(own[lane]) if weighted else 1.0)
             share = deviance_share(margin[lane], np.float64(label[lane]), code, numbers, cap)
-            size += part_of(float(bound), share * (np.float64(own[lane]) if weighted else 1.0))
+            size += part_of(float(bound), share * weight)
+            count += part_of(float(bound), weight)
         total[0] += size
+        total[1] += count
 
 
 @compiled
 def add_person_deviances(block: Any, theta: Floats, has: Any, how: Any, bound: int, total: Integers) -> None:
-    """Add to total[0] the bound times a person's mean of share times weight."""
+    """Add to total[0] the bound times a person's mean of share times weight, to total[1] times that of the weight."""
     width = theta.shape[0]
     (weighted, shifted), (code, numbers, cap) = has, how
-    margin, square, share = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    margin, square = np.empty(LANES), np.empty(LANES)
+    share, count = np.empty(LANES), np.empty(LANES)
     for g in range(block.counts.shape[0]):
-        share[:] = 0.0
+        share[:], count[:] = 0.0, 0.0
         for t in range(block.starts[g], block.starts[g + 1]):
             kernels.measure_records(block.tiles, t, theta, weighted, shifted, margin, square)
             label = kernels.outcome_column(block.tiles, t, width, 0)
             own = kernels.outcome_column(block.tiles, t, width, int(weighted))
             for lane in range(LANES):
-                part = deviance_share(margin[lane], np.float64(label[lane]), code, numbers, cap)
-                part *= np.float64(own[lane]) if weighted else 1.0
-                share[lane] += part if t - block.starts[g] < block.counts[g, lane] else 0.0
+                weight = weight_of(square[lane], np.float64(own[lane]) if weighted else 1.0)
+                weight = weight if t - block.starts[g] < block.counts[g, lane] else 0.0
+                share[lane] += weight * deviance_share(margin[lane], np.float64(label[lane]), code, numbers, cap)
+                count[lane] += weight
         total[0] += parts_of_means(share, block.counts[g], bound)
+        total[1] += parts_of_means(count, block.counts[g], bound)
 
 
 def how_of(query: DevianceSum) -> tuple[int, tuple[float, float, float], float]:
@@ -82,21 +95,20 @@ def deviances(layout: Layout, query: DevianceSum, bound: int) -> BlockSum:
     def add(block: Any, total: Integers) -> None:
         kernel(block, theta, (layout.weighted, layout.shifted), how, bound, total)
 
-    return BlockSum((1,), add)
+    return BlockSum((query.size,), add)
 
 
 def integer_deviances(query: DevianceSum, bound: int, store: Store) -> Integers:
-    """Sum of the records' integers, each within 0 and `bound`. Private."""
-    # Zero records that fill up tiles were added.
-    total, padding = store.padded_total(deviances, query, bound)
-    return total - padding * part_of(float(bound), deviance_share(0.0, 0.0, *how_of(query)))
+    """Two sums of the records' integers, each within 0 and `bound`. Private."""
+    # Zero records that fill up tiles add nothing.
+    return store.total(deviances, query, bound)
 
 
 def answer_deviance(query: DevianceSum, price: Price, store: Store, entropy: Entropy | None) -> Answer:
-    """Noised sum of clipped deviances in units of the cap; without entropy the sum alone (ε = ∞).
+    """Noised sum of clipped deviances in units of the cap, and count; without entropy the sums alone (ε = ∞).
 
     Guarantee
     ---------
-    - Integer sums of neighbours differ by at most the bound.
+    - Integer sums of neighbours differ by at most the bound, in each of the two.
     """
     return noised_sum(integer_deviances(query, price.bound, store), price.bound, price, entropy)

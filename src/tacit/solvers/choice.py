@@ -314,6 +314,12 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
             f"{WARNINGS.smallest:g} a fit is mostly noise. Use a larger epsilon, more records or "
             "fewer columns."
         )
+    if plan.solver.name == "gradient" and plan.loss.code is Code.GAMMA:
+        texts.append(
+            'The steps of solver="gradient" are as short as the largest curvature of the gamma loss asks for, which is '
+            f"{plan.loss.smoothness:.3g} within the declared bounds: they may end far from the minimum. Leave solver "
+            'out, or use "whitened-gradient".'
+        )
     if plan.solver.name == "output-perturbation" and deferred("tacit.solvers", "output_perturbation.too_noisy")(plan):
         texts.append(
             "l2 is small for this budget: the noise is expected to cost as much as coefficients of 0 would. Use a "

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from tacit.constraints.proximal import Ball, Projection, RidgePenalty
 from tacit.contract.plan import Penalty, Plan
 from tacit.design.response import Continuous, Count, Positive
-from tacit.losses.loss import Loss
+from tacit.losses import log_link
+from tacit.losses.loss import Code, Loss
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -90,26 +91,28 @@ def times_triangular(matrix: Matrix | None, lower: Matrix) -> Matrix:
 def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball | Projection, Vector]:
     """Return the plan's penalty and region in these coordinates, and the starting point.
 
-    The start is 0, or the declared prior mean with an intercept of 0 in prepared coordinates.
+    The start is 0, or the declared prior mean, with the intercept of `public_intercept` in prepared coordinates.
     """
     design = plan.design
+    outputs = () if design.outputs == 1 else (design.outputs,)
+    start: Vector = np.zeros((design.width, *outputs))
+    if design.intercept:
+        start[-1] = public_intercept(plan.loss)
     if plan.penalty == Penalty():
         # Nothing is penalised: that needs no matrix of the width squared.
         empty = np.zeros((0, design.width))
-        several = () if design.outputs == 1 else (design.outputs,)
-        prior_of_none = np.zeros((0, *(1 for _ in several)))
-        return RidgePenalty(0.0, empty, prior_of_none), Ball(None, empty), np.zeros((design.width, *several))
+        prior_of_none = np.zeros((0, *(1 for _ in outputs)))
+        start = coordinates.working(start) if start.any() else start
+        return RidgePenalty(0.0, empty, prior_of_none), Ball(None, empty), start
     scale = design.response.scale if isinstance(design.response, Continuous) else 1.0
     to_user = design.to_user()
     to_slopes = to_user[int(design.intercept) :]
     slopes, penalised = (it if coordinates.matrix is None else it @ coordinates.matrix for it in (to_slopes, to_user))
     prior = np.zeros(len(to_slopes))
-    outputs = () if design.outputs == 1 else (design.outputs,)
-    start: Vector = np.zeros((design.width, *outputs))
     if plan.penalty.prior_mean is not None:
         prior = np.asarray(plan.penalty.prior_mean, dtype=np.float64)
         start[: len(prior)] = (prior / np.diagonal(to_slopes)).reshape(-1, *(1 for _ in outputs))
-        start = coordinates.working(start)
+    start = coordinates.working(start) if start.any() else start
     center: Vector | float = 0.0
     if plan.penalty.covers_intercept and design.intercept:
         center = -design.shift().reshape(-1, *(1 for _ in outputs))
@@ -123,6 +126,11 @@ def penalty_in(plan: Plan, coordinates: Coordinates) -> tuple[RidgePenalty, Ball
     # The user's loss is scale^degree times the prepared one, and so is the penalty added to it.
     l2 = plan.penalty.l2 / scale**plan.loss.degree
     return (RidgePenalty(l2, penalised, prior.reshape(-1, *(1 for _ in outputs))), region, region.project(start))
+
+
+def public_intercept(loss: Loss) -> float:
+    """Predictor to start from: 0, or for the gamma loss the middle of its public ends, which 0 may be outside of."""
+    return (loss.shape[log_link.LOWEST] + loss.shape[log_link.HIGHEST]) / 2 if loss.code is Code.GAMMA else 0.0
 
 
 def gradient_bound(plan: Plan) -> float:

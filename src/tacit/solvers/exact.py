@@ -107,6 +107,9 @@ def _unconstrained(gate: Gate, plan: Plan, ridge: RidgePenalty, theta: Vector) -
         return np.asarray(answer.value / plan.count + ridge.gradient(at))
 
     if plan.loss.code in CURVED:
+        if plan.loss.code is Code.GAMMA and not plan.design.intercept:
+            # Its curvature is 0 below a floor of the predictor, and no start is above it for all records.
+            theta = quasi_newton(gate, plan, ridge, theta, gradient)
         return _newton(gate, plan, ridge, theta, gradient)
     return quasi_newton(gate, plan, ridge, theta, gradient)
 

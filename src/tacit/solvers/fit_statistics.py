@@ -1,6 +1,7 @@
 """Statistics of a finished fit that are paid for: the mean deviance of the released coefficients.
 
-One sum is asked for after the fit, at a share of μ² that the plan sets aside. It is the only thing that is told of how
+One query is asked after the fit, at a share of μ² that the plan sets aside: the sum of the deviances and the count of
+the records that have one, which invalid records have not. It is the only thing that is told of how
 well a model fits: without it there is none.
 """
 
@@ -13,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tacit.contract.deviance_query import DevianceSum
+from tacit.contract.deviance_query import DEVIANCE_SUMS, DevianceSum
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
@@ -23,6 +24,7 @@ from tacit.errors import PassesError, SettingError
 from tacit.losses.deviances import KNOWN
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
+from tacit.solvers.interval_rules import EXPONENTIAL
 from tacit.solvers.rules import between
 from tacit.solvers.solver import PublicFacts, SolverOptions, priced
 
@@ -43,6 +45,12 @@ def require_deviance(facts: PublicFacts, options: SolverOptions) -> None:
         raise SettingError(f'statistics=["deviance"] is for the families {families}.')
     if facts.budget.is_pure:
         raise SettingError('statistics=["deviance"] needs Gaussian noise: use a delta above 0, for example delta=1e-6.')
+    chooses = options.solver == "exponential" and facts.design.width <= EXPONENTIAL.grid
+    if chooses and facts.budget.epsilon is not None and not facts.budget.is_infinite:
+        raise SettingError(
+            'statistics=["deviance"] is not for solver="exponential", which spends all of epsilon on one choice from a '
+            "grid. Choose another solver, or leave out statistics."
+        )
 
 
 def with_statistics(facts: PublicFacts, options: SolverOptions, allowed: Fraction, plan: Planner) -> Plan:
@@ -52,7 +60,7 @@ def with_statistics(facts: PublicFacts, options: SolverOptions, allowed: Fractio
     ---------
     - They cost at most their share of `allowed`, and the plan before them is given the rest.
     """
-    wanted = (cap_of(facts.loss) / (FIT_STATISTICS.noise * facts.n_mu(allowed))) ** 2
+    wanted = DEVIANCE_SUMS * (cap_of(facts.loss) / (FIT_STATISTICS.noise * facts.n_mu(allowed))) ** 2
     if facts.loss.code is Code.SQUARED:
         wanted /= FIT_STATISTICS.unexplained**2
     share = Fraction(between(wanted, *FIT_STATISTICS.share))
@@ -61,7 +69,7 @@ def with_statistics(facts: PublicFacts, options: SolverOptions, allowed: Fractio
         raise PassesError("max_passes must be at least 2 for a fit with a deviance.")
     rest = replace(options, statistics=(), max_passes=None if most is None else most - 1)
     found = plan(facts, rest, allowed * (1 - share))
-    step = priced(facts, QueryKind.COUNTS, allowed * share, 1, Purpose.DEVIANCE)
+    step = priced(facts, QueryKind.COUNTS, allowed * share, 1, Purpose.DEVIANCE, DEVIANCE_SUMS)
     return replace(found, steps=(*found.steps, step), statistics=options.statistics)
 
 
@@ -71,10 +79,13 @@ def ask_statistics(gate: Gate, plan: Plan, found: Solution) -> tuple[ReleasedSta
         return ()
     cap = cap_of(plan.loss)
     answer = gate.ask(DevianceSum(np.asarray(found.theta), cap, plan.loss))
-    unit = cap / plan.count
+    total, counted = (float(entry) for entry in answer.value)
+    # A count within its noise, or of less than one record, is none to divide by.
+    divisor = max(counted, answer.noise_scale, 1.0)
+    share = between(total / divisor, 0.0, 1.0)
+    # Of a ratio of two noised sums, to first order.
+    noise = answer.noise_scale * math.hypot(1.0, share) / divisor
     if isinstance(plan.design.response, Continuous):
         # Squares of prepared residuals, in units of the response.
-        unit, cap = unit * plan.design.response.scale**2, cap * plan.design.response.scale**2
-    value = between(unit * float(answer.value[0]), 0.0, cap)
-    noise = unit * answer.noise_scale
-    return (ReleasedStatistic(DEVIANCE, value, noise if math.isfinite(noise) else 0.0, cap),)
+        cap *= plan.design.response.scale**2
+    return (ReleasedStatistic(DEVIANCE, cap * share, cap * noise, cap),)
