@@ -15,7 +15,7 @@ from tacit.certificate import certificate
 from tacit.contract.query import Answer, GradientSum
 from tacit.contract.release import Release
 from tacit.contract.sensitivity import Price
-from tacit.engine import ledger_use, table
+from tacit.engine import interruptible_run, ledger_use, table
 from tacit.engine.search import Search, run_search
 from tacit.errors import DataError
 from tacit.estimators import base, search
@@ -92,7 +92,7 @@ def exact_number_of_records(patch: Patch) -> None:
     def counted(gate: Any, plan: Any) -> Any:
         return replace(found(gate, plan), total=float(gate._responder._store.length))
 
-    patch.setattr(table, "count_records", counted)
+    patch.setattr(interruptible_run, "count_records", counted)
 
 
 def exact_curvature(patch: Patch) -> None:

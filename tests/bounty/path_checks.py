@@ -164,7 +164,7 @@ def batches_depend(sampling: Sampling) -> str | None:
         return BatchStore(of, members)
 
     responder = Responder(store, private=True, seed=None)
-    with patch.object(batch_gradient, "BatchStore", watched):
+    with patch.object(batch_gradient, "batch_of", watched):
         for _ in range(ANSWERS):
             responder.answer(BatchGradientSum(ZERO, 0.25), price)
     drawn = np.array(read, dtype=np.float64)

@@ -44,7 +44,7 @@ FORMULA = re.compile(r"\w+\([^()]*\)|units are written as .*|for example \"half-
         ('Use relation="zero-out".', 'Use relation = "zero-out" (in the schema).'),
         ("Pass Budget(epsilon=3, delta=1e-6).", "Pass --epsilon 3 --delta 1e-6."),
         ("as tacit.Budget(mu=0.3)", "as --mu 0.3"),
-        ("Open it with dataset='a b', on the command line --dataset", "Add --dataset a b"),
+        ("Open it with dataset='a b', on the command line --dataset", "Add --dataset 'a b'"),
         (
             'declare encoding = "cp1252" (Western European) under [file] in the schema.',
             "add --encoding cp1252 (Western European), or declare it under [file] in the schema.",

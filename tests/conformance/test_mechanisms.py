@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from tacit.contract.column_query import ColumnMoments
 from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.query import (
     KIND_OF,
@@ -67,8 +68,11 @@ QUERIES: dict[str, Query] = {
     "log loss, squared": ResidualSize(THETA, 0.9, None, -2.0, 2.0, Measure.SQUARED_LOG_LOSS),
     "residuals, fourth power": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.FOURTH),
     "residuals, cross": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.CROSS, start=0.3),
+    "columns": ColumnMoments(np.array([1.5, -0.7, 1.0]), np.array([0.2, 0.0, -3.0]), 1.2),
+    "columns, long": ColumnMoments(np.array([50.0, 1e-3, 4.0]), np.array([0.0, 2.0, 0.5]), 0.3),
     "deviance": DevianceSum(THETA, 1.5, classification.LOGISTIC),
     "histogram of scores": ScoreHistogram(THETA, np.array([-0.5, 0.1, 0.8])),
+    "column moments": ColumnMoments(np.array([1.0, 0.5, 0.0]), np.array([0.1, -0.2, 0.3]), 0.8),
     "trace": CurvatureTrace(THETA, 1.8),
     **MEANS,
 }
@@ -155,7 +159,7 @@ def test_t12_the_noise_is_that_of_the_sum_and_is_stated(case: str, n: int) -> No
     truth = exact.answer(query, price).value
     answers = [responder.answer(query, price) for _ in range(300)]
     noise = np.array([answer.value - truth for answer in answers])
-    if noise.ndim >= 3 and not isinstance(query, GroupSums | ScoreHistogram):
+    if noise.ndim >= 3 and not isinstance(query, ColumnMoments | GroupSums | ScoreHistogram):
         np.testing.assert_array_equal(noise, np.swapaxes(noise, -1, -2))
         noise = np.diagonal(noise, axis1=-2, axis2=-1)
     scale = answers[0].noise_scale

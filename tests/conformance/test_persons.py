@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.contract.column_query import ColumnMoments
+from tacit.contract.deviance_query import DevianceSum
 from tacit.contract.query import (
     KIND_OF,
     ColumnCounts,
@@ -73,7 +75,10 @@ QUERIES: dict[str, Query] = {
     "log loss, squared": ResidualSize(THETA, 0.9, None, -2.0, 2.0, Measure.SQUARED_LOG_LOSS),
     "residuals, fourth power": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.FOURTH),
     "residuals, cross": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.CROSS, start=0.3),
+    "columns": ColumnMoments(np.array([1.5, -0.7, 1.0]), np.array([0.2, 0.0, -3.0]), 1.2),
+    "deviance": DevianceSum(THETA, 1.5, classification.LOGISTIC),
     "histogram of scores": ScoreHistogram(THETA, np.array([-0.5, 0.1, 0.8])),
+    "column moments": ColumnMoments(np.array([1.0, 0.5, 0.0]), np.array([0.1, -0.2, 0.3]), 0.8),
     "trace": CurvatureTrace(THETA, 1.8),
     **MEANS,
 }

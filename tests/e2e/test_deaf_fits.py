@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.contract.query import Answer, Query
-from tacit.engine import gate, table
+from tacit.engine import gate, interruptible_run
 from tacit.errors import TacitError
 from tacit.mechanisms import counts, gradient, moments
 from tacit.mechanisms.gaussian_sum import noised_sum
@@ -49,7 +49,7 @@ def _deaf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     for module in (counts, gradient, moments):
         monkeypatch.setattr(module, "noised_sum", deaf)
-    monkeypatch.setattr(table, "PlannedGate", NotingGate)
+    monkeypatch.setattr(interruptible_run, "PlannedGate", NotingGate)
     yield
     asked.clear()
 

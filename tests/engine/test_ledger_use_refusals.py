@@ -1,20 +1,26 @@
 """Whom a refusal is for: the curator outside a ledger, nobody inside, unless it is logged."""
 
+from functools import partial
 from typing import Any
 
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 
+import tacit
 from tacit.design.design import matrix_design
 from tacit.design.response import Binary
 from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.table import Table
 from tacit.errors import DataError, FileError, LedgerError, SettingError
+from tacit.estimators.classifiers import LogisticRegression
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
 
 BUDGET = Budget(epsilon=3, delta=1e-6)
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
+SCHEMA = tacit.Schema.parse('[columns.x]\ntype = "numeric"\nlower = 0\nupper = 1\n[columns.y]\ntype = "binary"\n')
 SPOILT = np.array([[0.5], [np.nan], [0.25]])
 
 
@@ -85,3 +91,38 @@ def test_nothing_is_logged_where_records_are_left_out() -> None:
         with pytest.raises(DataError), Refusals.settle("zero").logged():
             raise DataError("the shapes differ")
         assert ledger.verify().entries == 1
+
+
+def lazy_tables() -> tuple[Any, Any]:
+    """A dataframe of which a partition fails by one cell, and one that does not."""
+    frame = pd.DataFrame({"x": ["0.5", "0.25", "0.75", "0.5"] * 50, "y": [0, 1, 1, 0] * 50})
+    spoilt = frame.copy()
+    spoilt.loc[150, "x"] = "abc"
+    meta = pd.DataFrame({"x": pd.Series(dtype=float), "y": pd.Series(dtype=int)})
+    return tuple(
+        dd.from_pandas(each, npartitions=2).map_partitions(lambda part: part.astype({"x": float}), meta=meta)
+        for each in (spoilt, frame)
+    )
+
+
+def test_dask_is_refused_by_its_type_inside_a_ledger_and_logged_for_a_curator() -> None:
+    fit = partial(tacit.glm, "y ~ x", schema=SCHEMA, epsilon=1.0, delta=1e-7, inference=False)
+    for lazy in lazy_tables():
+        with Ledger(budget=BUDGET) as ledger:
+            with pytest.raises(SettingError, match="paths of its files"):
+                fit(data=lazy)
+            with pytest.raises(SettingError, match="paths of its files"), Table(lazy) as table:
+                table.admit(DESIGN, invalid_rows=None, exact=False)
+            for X, y in [(lazy[["x"]], [0] * 200), (np.zeros((200, 1)), lazy["y"]), (lazy[["x"]].values, [0] * 200)]:
+                model = LogisticRegression(epsilon=1.0, delta=1e-7, bounds=(0, 1), classes=[0, 1])
+                with pytest.raises(SettingError, match="paths of its files"):
+                    model.fit(X, y)
+            assert ledger.charges() == ()
+    spoilt, fine = lazy_tables()
+    with Ledger(budget=BUDGET, refusals="curator") as ledger:
+        with pytest.raises(DataError, match="could not be computed"):
+            fit(data=spoilt)
+        assert ledger.verify().entries == 2
+        fit(data=fine)
+        assert len(ledger.charges()) == 1
+    assert fit(data=fine).certificate.private

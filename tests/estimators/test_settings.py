@@ -9,6 +9,7 @@ import pytest
 
 from tacit.design.attached_columns import AttachedColumns, Unit
 from tacit.design.design import matrix_design
+from tacit.design.reading import Reading
 from tacit.design.response import Binary
 from tacit.errors import BudgetError, SettingError
 from tacit.estimators.settings import check_settings, make_budget
@@ -18,7 +19,7 @@ from tacit.privacy.budget import Budget
 DESIGN = matrix_design(["x0"], Binary("y", (0, 1)), bounds=(0, 1), row_norm=None, intercept=True)
 
 
-TABLE: Any = SimpleNamespace(names=["a"], column_types={})
+TABLE: Any = SimpleNamespace(names=["a"], column_types={}, reading=Reading())
 
 
 def request(**settings: Any) -> Any:

@@ -156,9 +156,10 @@ def test_a_response_behind_a_fitted_transformer_warns() -> None:
     assert warned(lambda: logged.fit(NUMBERS.copy(), NUMBERS[:, 1])) == []
 
 
-def test_within_a_ledger_repeated_fits_are_charged_and_preprocessing_still_warns() -> None:
+def test_within_a_ledger_fits_are_charged_and_scores_and_preprocessing_still_warn() -> None:
     with tacit.Ledger(budget=tacit.Budget(epsilon=30, delta=1e-3)):
-        assert warned(lambda: SEARCHES["GridSearchCV"](model())) == []
+        with pytest.warns(PrivacyWarning, match="scores on private records"):
+            SEARCHES["GridSearchCV"](model())
         assert warned(lambda: make_pipeline(StandardScaler(), model()).fit(NUMBERS, LABELS)) == [PreprocessingWarning]
 
 

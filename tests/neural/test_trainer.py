@@ -120,7 +120,7 @@ def _loader() -> DataLoader[Any]:
 def test_refusals_come_before_anything_is_spent(
     settings: dict[str, Any], error: type[TacitError], says: str, tmp_path: Path
 ) -> None:
-    terms: dict[str, Any] = {"budget": tacit.Budget(epsilon=100.0, delta=1e-4), "law": "rdp"}
+    terms: dict[str, Any] = {"budget": tacit.Budget(epsilon=100.0, delta=1e-4), "law": "rdp", "refusals": "curator"}
     with tacit.Ledger(tmp_path / "ledger", **terms) as ledger:
         with pytest.raises(error, match=says):
             trainer(**settings).fit(INPUTS, Y)

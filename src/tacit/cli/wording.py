@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 
 from tacit.cli import options
@@ -28,6 +29,7 @@ _FILE_FACT = re.compile(
     r"(?: in the schema)?"
 )
 _PHRASES: tuple[tuple[str, str], ...] = (
+    ('statistics=["deviance"]', "--statistics deviance"),
     ("Ask for less, for example with budget=ledger.remaining()", "Ask for less; tacit ledger show says what is left"),
     ("ledger.request(key, again=True), on the command line --again", "--again"),
     (
@@ -54,7 +56,7 @@ def in_flags(message: str) -> str:
     for said, meant in _PHRASES:
         message = message.replace(said, meant)
     replacements: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-        (_OPENED, lambda found: f"Add --dataset {found['name'][1:-1]}"),
+        (_OPENED, lambda found: f"Add --dataset {shlex.quote(found['name'][1:-1])}"),
         (_FILE_FACT, _file_flag),
         (_BUDGET, lambda found: _KEYWORD.sub(_flag, found["inside"]).replace(", --", " --")),
         (_KEYWORD, _flag),

@@ -14,7 +14,7 @@ STATISTICS = (DEVIANCE,)
 
 @dataclass(frozen=True)
 class ReleasedStatistic:
-    """A mean over valid records, the standard deviation of its noise, and the bound at which each is clipped."""
+    """A mean over valid records, the standard deviation of its noise, and the bound at which a record was clipped."""
 
     name: str
     value: float

@@ -45,6 +45,10 @@ def fields_of(spelled: str) -> FieldTypes:
     return {name: tuple(_TYPES[kind] for kind in kinds.split("|")) for name, kinds in pairs}
 
 
+SQLITE = b"SQLite format 3"
+"""What the file of a ledger begins with."""
+
+
 def require(holds: object, message: str, error: type[InputError] = CertificateError) -> None:
     """Refuse with a message what does not hold."""
     if not holds:
@@ -67,6 +71,10 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
     except CertificateError:
         raise
     except (ValueError, RecursionError) as error:
+        if text[: len(SQLITE)] in {SQLITE, SQLITE.decode()}:
+            raise CertificateError(
+                "this is the file of a ledger, not a certificate: use `tacit ledger verify`"
+            ) from error
         raise CertificateError("the document cannot be read as JSON") from error
     require(isinstance(document, dict), "the document is not an object; expected { … }")
     _require_shallow(document)

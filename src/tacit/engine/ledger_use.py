@@ -7,7 +7,7 @@ ledger there is none, unless the curator opened the ledger for it; then each is 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from tacit.ledger.repeated_fits import file_names
 from tacit.losses.black_box import BlackBoxLoss
 from tacit.privacy.event import Event
 from tacit.privacy.relation import Relation
+from tacit.rows.sources.dask_frame import is_computed_later
 from tacit.validate import one_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Refusals:
     """What invalid records do in one fit ("error", "zero"), and whose log is told of a refusal.
 
     Guarantee: inside a ledger, no record is refused for its content, unless its curator allowed it. Where it is
-    allowed, the log of the ledger holds the refusal before it is raised.
+    allowed, the log of the ledger holds the refusal before it is raised. Dask's collections run programs that may fail
+    because of one cell, so inside a ledger they are for its curator alone.
     """
 
     invalid_rows: str
@@ -55,17 +57,32 @@ class Refusals:
     file: str | None = None
 
     @classmethod
-    def settle(cls, asked: str | None, *, label: str = "", formula: str | None = None, data: Any = None) -> Refusals:
+    def settle(
+        cls,
+        asked: str | None,
+        *,
+        label: str = "",
+        formula: str | None = None,
+        data: Any = None,
+        beside: Iterable[Any] = (),
+    ) -> Refusals:
         """Decide what invalid records do here and now, before a table is touched.
 
         `asked` is "error", "zero", or None: "error" outside a ledger, "zero" inside one. Of `data`
-        the log is told nothing but the path, where it has one.
+        the log is told nothing but the path, where it has one; of what is read `beside` it, nothing.
         """
         if asked is not None:
             one_of("invalid_rows", asked, CHOICES)
         ledger = active_ledger()
-        if ledger is None or asked != "error":
+        later = any(map(is_computed_later, (data, *beside)))
+        if ledger is None or not (asked == "error" or later):
             return cls(asked or ("error" if ledger is None else "zero"))
+        if ledger.terms.refusals != "curator" and later:
+            raise SettingError(
+                "Dask's collections are refused inside a ledger: what computes them may fail because of one cell, "
+                "which would tell of a single record, free of charge. Give the paths of its files, which Tacit reads "
+                'itself; or, as the curator, begin the ledger with refusals="curator", which logs every refusal.'
+            )
         if ledger.terms.refusals != "curator":
             raise SettingError(
                 'invalid_rows="error" is refused inside a ledger: it would tell whoever fits '
@@ -73,7 +90,7 @@ class Refusals:
                 "which lets invalid records contribute nothing; mend the table outside the ledger; "
                 'or, as the curator, begin it with refusals="curator", which logs every refusal.'
             )
-        return cls(asked, ledger, label, formula, file_name(data))
+        return cls(asked or "zero", ledger, label, formula, file_name(data))
 
     @contextmanager
     def logged(self) -> Iterator[None]:

@@ -158,7 +158,10 @@ class Table:
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
-        settled, dtype = Refusals.settle(invalid_rows).invalid_rows, np.float64 if exact else np.float32
+        settled, dtype = (
+            Refusals.settle(invalid_rows, beside=[self._data]).invalid_rows,
+            np.float64 if exact else np.float32,
+        )
         if self._cluster is not None:
             from tacit.engine.cluster_use import public_probe
             from tacit.rows.cluster.admission import admit_on_cluster
@@ -229,6 +232,9 @@ class Table:
             session = Session(gate, found_plan)
             try:
                 yield session
+            except ClusterLost as lost:
+                stays = "What was charged stays charged. Answers that were given stay good, others are not to be had."
+                raise ClusterLost(f"{lost} {stays}") from None
             finally:
                 if charged is not None and session.release is not None:
                     charged.settle(session.release)

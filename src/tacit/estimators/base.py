@@ -132,7 +132,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         with current_ledger.charged_for(self):
             if stand_ins:
                 require_declared("the classes of the response", "classes=[…]")
-            refusals = Refusals.settle(settings.invalid_rows, label=label)
+            refusals = Refusals.settle(settings.invalid_rows, label=label, beside=(X, y, *given.values()))
             with refusals.logged():
                 progress = getattr(self, "progress", None)
                 grouped = UNIT in given

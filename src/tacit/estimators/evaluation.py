@@ -142,7 +142,7 @@ def private_scores(
     common = list[PublicFact]()
     # Refused here, if at all: any number of records will do.
     plan_for(None)
-    refusals = Refusals.settle(settings.invalid_rows, label="evaluation")
+    refusals = Refusals.settle(settings.invalid_rows, label="evaluation", beside=(*rows[:2], *given.values()))
     with refusals.logged():
         opened = Table(*rows[:2], attached=given, fewest=settings.fewest, grouped=grouped, reading=design.reading)
     with opened as table:

@@ -199,7 +199,7 @@ class PrivateSearchCV(MetaEstimatorMixin, LedgerMember):
         shape = known_shape(X) if UNIT not in attached else None
         priced = None if shape is None else self._priced(model, settings, *shape)
         relation, unit = Relation.parse(model.relation), unit_name(attached)
-        refusals = Refusals.settle(model.invalid_rows, label="private search")
+        refusals = Refusals.settle(model.invalid_rows, label="private search", beside=(X, y, *given.values()))
         model.set_params(invalid_rows=refusals.invalid_rows, **self._classes(model, y))
         with refusals.logged():
             fewest, grouped = (2 if relation.n_is_public else 0), UNIT if UNIT in attached else None

@@ -17,7 +17,7 @@ from typing import Any
 from sklearn.utils import get_tags
 
 from tacit.contract.plan import CHOICES, PREPROCESSING, PublicFact
-from tacit.errors import PreprocessingWarning
+from tacit.errors import PreprocessingWarning, PrivacyWarning
 from tacit.ledger.repeated_fits import RefitWarning
 
 SINGLE = ("sklearn.base", "sklearn.pipeline", "sklearn.compose", "sklearn.utils")
@@ -42,7 +42,7 @@ class Surroundings:
         return [PublicFact(name, value, "assumed") for name, value in facts if value]
 
     def warn(self, *, charged: bool, stacklevel: int) -> None:
-        """Warn of both; of repeated fits only where they are not charged to a ledger."""
+        """Warn of both; where a ledger charges every fit, of the scores alone, which it does not know of."""
         if self.fitted:
             warnings.warn(
                 f"{_listed(self.fitted)} was fitted to the same records, without privacy. The stated ε does not cover "
@@ -51,7 +51,15 @@ class Surroundings:
                 PreprocessingWarning,
                 stacklevel=stacklevel + 1,
             )
-        if self.repeats and not charged:
+        if self.repeats and charged:
+            warnings.warn(
+                f"{_listed(self.repeats)} of scikit-learn fits the same data several times. The ledger charges them, "
+                "and covers neither scores on private records nor a choice by them; no certificate does. Use "
+                f"evaluate(…) or tacit.PrivateSearchCV; {WAYS}.",
+                PrivacyWarning,
+                stacklevel=stacklevel + 1,
+            )
+        elif self.repeats:
             warnings.warn(
                 f"{_listed(self.repeats)} of scikit-learn fits the same data several times. Each fit has its own "
                 "guarantee, together they cost more than each states, and scores on private records, or a choice by "

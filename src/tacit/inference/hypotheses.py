@@ -244,6 +244,11 @@ def _places(design: Design, factor: str) -> dict[str, int]:
     return found
 
 
+def _spelt(name: str) -> str:
+    """Pattern of a name: blanks inside may be left out, as in I(x**2) for "I(x ** 2)"."""
+    return r"\s*".join(map(re.escape, name.split())) if name == " ".join(name.split()) else re.escape(name)
+
+
 class _Reader:
     """One text, read from left to right: a side is its weights, and its constant as the last."""
 
@@ -251,7 +256,7 @@ class _Reader:
         self._text, self._names = text, names
         known = sorted(names, key=len, reverse=True)
         bare = [name for name in known if name and not _NUMBER.fullmatch(name)]
-        either = ["|".join(map(re.escape, each)) or "(?!)" for each in (known, bare)]
+        either = ["|".join(map(_spelt, each)) or "(?!)" for each in (known, bare)]
         # In backquotes, or the longest that ends at the end of a word.
         self._name = re.compile("`({})`|({})(?=$|[{}\\s])".format(*either, re.escape(_SIGNS)))
         self._place = 0
@@ -309,7 +314,7 @@ class _Reader:
         name = self._name.match(self._text, self._place)
         if name is not None:
             self._place = name.end()
-            found[self._names.index(name[name.lastindex or 0])] = 1.0
+            found[self._index(name[name.lastindex or 0])] = 1.0
             return found
         if sign := self._take("+", "-"):
             inner = self._factor(depth + 1)
@@ -325,6 +330,11 @@ class _Reader:
         self._place = number.end()
         found[-1] = float(number.group())
         return found
+
+    def _index(self, written: str) -> int:
+        if written in self._names:
+            return self._names.index(written)
+        return next(place for place, name in enumerate(self._names) if re.fullmatch(_spelt(name), written))
 
     def _peek(self) -> str:
         while self._text[self._place : self._place + 1].isspace():

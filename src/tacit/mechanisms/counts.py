@@ -230,7 +230,8 @@ def integer_counts(query: ColumnCounts, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each 0 or `bound` (times a weight). Private."""
     # Zero records that fill up tiles were counted.
     zero_inside = (np.less(query.lower, 0.0) & np.greater_equal(query.upper, 0.0)).astype(np.int64)
-    return store.total(column_counts, query, bound) - zero_inside * (store.padding * bound)
+    total, padding = store.padded_total(column_counts, query, bound)
+    return total - zero_inside * (padding * bound)
 
 
 def column_counts(layout: Layout, query: ColumnCounts, bound: int) -> BlockSum:
@@ -259,8 +260,8 @@ def column_counts(layout: Layout, query: ColumnCounts, bound: int) -> BlockSum:
 def integer_measures(query: ResidualSize | GradientNorm, bound: int, store: Store) -> Integers:
     """Sum of the records' integers, each within 0 and `bound`. Private."""
     # Zero records that fill up tiles were counted.
-    filled_up = store.padding * part_of(float(bound), residual_share(0.0, 0.0, *measure_of(query)))
-    return store.total(measures, query, bound) - filled_up
+    total, padding = store.padded_total(measures, query, bound)
+    return total - padding * part_of(float(bound), residual_share(0.0, 0.0, *measure_of(query)))
 
 
 def measure_of(query: ResidualSize | GradientNorm) -> tuple[int, Ends]:

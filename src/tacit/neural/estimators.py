@@ -130,7 +130,7 @@ class NetworkModel(LedgerMember):
     def _trained(
         self, X: Any, labels: NDArray[Any], valid: NDArray[np.bool_], outputs: int, *facts: PublicFact
     ) -> None:
-        refusals = Refusals.settle(self.invalid_rows)
+        refusals = Refusals.settle(self.invalid_rows, beside=[X])
         inputs, complete = self._scaled(X)
         if len(labels) != len(inputs):
             raise DataError(f"y has {len(labels)} labels for {len(inputs)} records.")
@@ -207,6 +207,7 @@ class DPClassifier(ClassifierMixin, NetworkModel):
     def fit(self, X: Any, y: Any) -> Self:
         """Train the network on labelled records."""
         with current_ledger.charged_for(self):
+            Refusals.settle(self.invalid_rows, beside=(X, y))
             cells = np.asarray(y)
             if cells.ndim != 1:
                 raise DataError("y must be one label for each record.")
@@ -260,6 +261,7 @@ class DPRegressor(RegressorMixin, NetworkModel):
     def fit(self, X: Any, y: Any) -> Self:
         """Train the network on records with a response."""
         with current_ledger.charged_for(self):
+            Refusals.settle(self.invalid_rows, beside=(X, y))
             lower, upper = self._ends()
             values = np.asarray(y, dtype=np.float64)
             if values.ndim != 1:

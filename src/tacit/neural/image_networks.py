@@ -100,13 +100,14 @@ def image_examples(name: str, images: Any, labels: Any) -> Examples:
     Guarantee: inside a ledger no image is refused for its content: one whose label is no class contributes nothing.
     """
     recipe = find_network(name)
+    refusals = Refusals.settle(None, beside=(images, labels))
     pictures, codes = np.asarray(images), np.asarray(labels)
     if pictures.shape[1:] != recipe.shape:
         raise DataError(f'The recipe "{recipe.name}" is for images of shape {recipe.shape}; got {pictures.shape[1:]}.')
     if codes.shape != (len(pictures),) or codes.dtype.kind not in "iu":
         raise DataError(f"y must have one whole number for each of {len(pictures)} images.")
     valid = (codes >= 0) & (codes < recipe.classes)
-    if Refusals.settle(None).invalid_rows == "error" and not valid.all():
+    if refusals.invalid_rows == "error" and not valid.all():
         raise DataError(f"y must have one whole number from 0 to {recipe.classes - 1} for each image.")
     shade = pictures.astype(np.float32) / (255.0 if pictures.dtype == np.uint8 else 1.0)
     planes = shade[:, None] if recipe.colours == 1 else np.moveaxis(shade, 3, 1)

@@ -67,7 +67,7 @@ def plan_table(plan: Plan) -> Table:
                 elif isinstance(event, Pure):
                     costs[step.label] += step.times * Fraction(event.epsilon)
     total = sum(costs.values(), Fraction(0))
-    if total == 0:
+    if total == 0 and passes:
         # Sampled sums have no μ; where they are all there is, one step is the whole.
         total = costs[next(iter(passes))] = Fraction(1)
     rows = [(name, f"{times}", f"{float(costs[name] / total):.0%}") for name, times in passes.items()]

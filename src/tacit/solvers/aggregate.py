@@ -91,7 +91,7 @@ def require_rows(records: int, blocks: int, size: int) -> None:
     if records < blocks * size:
         raise SettingError(
             f"{blocks} blocks of {records} records have {records / blocks:.3g} each, fewer than the {size} numbers "
-            f"that a block returns. Use {records // size} blocks or fewer, more records or fewer columns."
+            f"that a block returns. Use blocks={records // size} or fewer, more records or fewer columns."
         )
 
 

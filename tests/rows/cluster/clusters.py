@@ -26,8 +26,10 @@ UNIT = '[unit]\nname = "patient"\ncolumn = "who"\nmax_rows = 3\n'
 @contextmanager
 def workers(count: int, **settings: Any) -> Iterator[Any]:
     """A Dask cluster whose workers are threads of this process."""
-    made = {"memory_limit": 0, "threads_per_worker": 1, "processes": False, "scheduler_kwargs": {"dashboard": False}}
-    with distributed.LocalCluster(n_workers=count, dashboard_address="127.0.0.1:0", **{**made, **settings}) as cluster:
+    made: dict[str, Any] = {"memory_limit": 0, "threads_per_worker": 1, "processes": False}
+    made |= {"scheduler_kwargs": {"dashboard": False}}
+    made |= dict.fromkeys(("dashboard_address", "worker_dashboard_address"), "127.0.0.1:0")
+    with distributed.LocalCluster(n_workers=count, **{**made, **settings}) as cluster:
         yield cluster
 
 

@@ -69,15 +69,9 @@ def test_workers_read_files_as_they_are_declared(cluster: Any, tmp_path: Path, *
         (folder / f"part{part}.csv").write_text("\n".join(lines) + "\n", encoding="cp1252")
     written = 'missing_codes = [-99]\n[file]\ndelimiter = ";"\ndecimal = ","\nencoding = "cp1252"\n'
     declared = tacit.Schema.parse(written + (UNIT if unit else "") + SCHEMA)
-    given: dict[str, Any] = {
-        "formula": FORMULA,
-        "epsilon": 2.0,
-        "random_state": 1,
-        "invalid_rows": "zero",
-        "statistics": ["deviance"],
-    }
-    local = tacit.glm(data=folder, schema=declared, **given)
-    spread = tacit.glm(data=folder, schema=declared, cluster=where(cluster), **given)
+    given: dict[str, Any] = {"epsilon": 2.0, "random_state": 1, "invalid_rows": "zero", "statistics": ["deviance"]}
+    local = tacit.glm(FORMULA, folder, declared, **given)
+    spread = tacit.glm(FORMULA, folder, declared, cluster=where(cluster), **given)
     assert coefficients(local) == coefficients(spread)
     assert local.certificate.digest == spread.certificate.digest
 

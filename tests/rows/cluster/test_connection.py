@@ -30,7 +30,7 @@ def test_no_scheduler_is_a_clear_refusal(tmp_path: Path) -> None:
         ({"bits": "0" * 64}, "the bits of public sums"),
         ({"versions": {}}, "numba"),
         ({"spills": True}, "--memory-limit 0"),
-        ({"dashboard": True}, "--no-dashboard"),
+        ({"pages": True}, "--no-dashboard"),
     ],
 )
 def test_a_worker_that_differs_refuses_the_cluster(

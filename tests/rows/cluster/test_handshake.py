@@ -13,7 +13,7 @@ def test_the_same_process_has_the_same_fingerprint() -> None:
     assert own.differences(fingerprint(public_probe())) == []
     assert set(LIBRARIES) <= set(own.versions)
     assert not own.spills
-    assert not own.dashboard
+    assert not own.pages
 
 
 def test_every_difference_is_named() -> None:

@@ -63,6 +63,20 @@ def test_a_cluster_that_listens_beyond_the_machine_is_refused(tmp_path: Path) ->
             tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=open_to_all.scheduler_address)
 
 
+@pytest.mark.parametrize(
+    ("setting", "who"), [("dashboard_address", "scheduler"), ("worker_dashboard_address", "worker")]
+)
+def test_pages_beyond_the_loopback_are_refused_also_without_a_dashboard(tmp_path: Path, setting: str, who: str) -> None:
+    folder = write(tmp_path / "parts", table(300), [], "csv")
+    with workers(1, **{setting: "0.0.0.0:0"}) as shown:
+        member = shown.scheduler if who == "scheduler" else shown.workers[0]
+        assert member.http_server.address == "0.0.0.0"
+        with pytest.raises(
+            ClusterError, match=rf"{who} shows pages.*--dashboard-address 127.0.0.1:0.*Nothing was spent"
+        ):
+            tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=shown.scheduler_address)
+
+
 def certificates(folder: Path) -> tuple[str, str, str]:
     """A fresh authority and one certificate that it signed."""
     now = dt.datetime.now(dt.UTC)

@@ -32,17 +32,17 @@ def test_sums_are_of_what_was_admitted_and_steps_are_applied_once(tmp_path: Path
     assert (code, held.layout.length) == (Code.DONE, 500)
     whole = admit(open_source(folder), DESIGN)
     assert np.array_equal(
-        holder.total(0, gradients, QUERY, 1 << 20, {"a": None})[1]["a"], whole.total(gradients, QUERY, 1 << 20)
+        holder.total(0, gradients, QUERY, 1 << 20, {"a": None})[1]["a"].total, whole.total(gradients, QUERY, 1 << 20)
     )
     steps = [(_recast, (matrix,))]
     for _ in range(2):
         assert holder.apply(steps)[0] is Code.DONE
     mapped = whole.recast(matrix).total(gradients, QUERY, 1 << 20)
-    assert np.array_equal(holder.total(1, gradients, QUERY, 1 << 20, {"a": None})[1]["a"], mapped)
+    assert np.array_equal(holder.total(1, gradients, QUERY, 1 << 20, {"a": None})[1]["a"].total, mapped)
     # A sum in coordinates that this worker does not have is not given.
     assert holder.total(0, gradients, QUERY, 1 << 20, {"a": None}) == (Code.FORGOTTEN, None)
     assert holder.admit("a", reading, parts, steps)[0] is Code.DONE
-    assert np.array_equal(holder.total(1, gradients, QUERY, 1 << 20, {"a": None})[1]["a"], mapped)
+    assert np.array_equal(holder.total(1, gradients, QUERY, 1 << 20, {"a": None})[1]["a"].total, mapped)
     assert holder.close() == (Code.DONE, None)
     assert holder.total(1, gradients, QUERY, 1 << 20, {"a": None}) == (Code.FORGOTTEN, None)
 

@@ -1,6 +1,7 @@
 """Several files are one table: which files, in which order, and what is refused before a record is read."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -104,6 +105,22 @@ def test_what_names_no_files_is_refused(tmp_path: Path, folder: Path) -> None:
     write(partitioned / "year=2020" / "a.parquet", x=[1.0], y=[1])
     with pytest.raises(DataError, match="in no file"):
         open_source(dataset.dataset(partitioned, partitioning="hive"), "y")
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_file_that_is_there_twice_by_a_link_is_refused(tmp_path: Path, *, hard: bool) -> None:
+    folder = tmp_path / "linked"
+    write(folder / "a.parquet", x=[1.0, 2.0], y=[0, 1])
+    given: list[Any] = [folder, str(folder / "*.parquet"), dataset.dataset(folder)]
+    for data in given:
+        assert open_source(data, "y").length == 2
+    if hard:
+        (folder / "b.parquet").hardlink_to(folder / "a.parquet")
+    else:
+        (folder / "b.parquet").symlink_to(folder / "a.parquet")
+    for data in [*given[:2], dataset.dataset(folder), sorted(folder.iterdir())]:
+        with pytest.raises(FileError, match=r"named twice.*count twice"):
+            open_source(data, "y")
 
 
 def test_too_few_records_of_all_files_are_refused_where_their_number_is_public(tmp_path: Path) -> None:

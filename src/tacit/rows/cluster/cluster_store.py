@@ -1,13 +1,14 @@
 """A store whose records are on the workers of a cluster: sums are theirs, added once each by the coordinator.
 
 Private: every reply. Every partition, or bucket of persons, is held by one worker. Where that worker is lost, others
-read its partitions again and replay the public steps so far, and the sum is asked of them. Integer sums do not depend
-on who computed them, so the answer is the one without the fault, to the bit.
+read its partitions again and replay the public steps so far, and the whole sum is asked again of all. Integer sums do
+not depend on who computed them, so the answer is the one without the fault, to the bit.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Never
@@ -20,9 +21,9 @@ from tacit.errors import ClusterLost, DataError, SettingError
 from tacit.rows.cluster.codes import Code, Reply, error_of
 from tacit.rows.cluster.connection import Call, Connection
 from tacit.rows.cluster.partitions import Partition
-from tacit.rows.cluster.worker import Held, Reading, Step
+from tacit.rows.cluster.worker import Held, PaddedSum, Reading, Step
 from tacit.rows.encoding.encode_rows import RecordEncoder
-from tacit.rows.storage.batch_store import Members
+from tacit.rows.storage.batch_store import Members, not_counted
 from tacit.rows.storage.store import Layout, Rewrite, Store, closed
 from tacit.rows.storage.tiles import Integers, public_matrix
 
@@ -44,7 +45,9 @@ class ClusterStore(Store):
 
     Guarantee
     ---------
-    - A partition enters a sum exactly once, whatever workers are lost, late or asked again.
+    - A partition enters a sum exactly once, whatever workers are lost, late or asked again: all that is added is of
+      one round, in which every assignment replied, and assignments share no partition and leave none out.
+    - How many records fill up tiles is told by the same replies as the sum.
     - Sums are those of one machine, to the bit.
     - A store is neither pickled nor copied; workers answer sums, never blocks.
     """
@@ -67,9 +70,9 @@ class ClusterStore(Store):
         super().__init__(self._common_layout())
 
     @property
-    def padding(self) -> int:
-        """Zero records that fill up tiles on all workers and are counted like records."""
-        return sum(each.held.padding for each in self._assignments.values() if each.held is not None)
+    def padding(self) -> Never:
+        """Refuse: it changes where records are read again, and belongs to one sum."""
+        raise SettingError("How many records fill up tiles on a cluster is told together with a sum.")
 
     @property
     def workers(self) -> int:
@@ -78,7 +81,12 @@ class ClusterStore(Store):
 
     def total(self, function: Callable[..., Any], query: Any, bound: int) -> Integers:
         """Sum over all partitions of an integer-valued function of blocks, as `Store.total`."""
-        return self._sum(function, query, bound, None)
+        return self.padded_total(function, query, bound)[0]
+
+    def padded_total(self, function: Callable[..., Any], query: Any, bound: int) -> tuple[Integers, int]:
+        """`total`, and the zero records that fill up tiles of exactly the assignments that were added."""
+        sums = self._sum(function, query, bound, None)
+        return self._added(sums, function, query, bound), sum(one.padding or 0 for one in sums)
 
     def batch(self, members: Members) -> ClusterBatch:
         """Return the batch of some running numbers, counted through the partitions in their order."""
@@ -88,38 +96,37 @@ class ClusterStore(Store):
         """Sum over a batch of running numbers."""
         if self._reading.design.attached.unit is not None:
             raise SettingError("Batches of units are not drawn on a cluster.")
-        return self._sum(function, query, bound, members)
+        return self._added(self._sum(function, query, bound, members), function, query, bound)
 
-    def _sum(self, function: Callable[..., Any], query: Any, bound: int, members: Members | None) -> Integers:
+    def _added(self, sums: Sequence[PaddedSum], function: Callable[..., Any], query: Any, bound: int) -> Integers:
+        if not sums:
+            # No partition at all: the sum of nothing.
+            return np.zeros(function(self.layout, query, bound).shape, dtype=np.int64)
+        return np.asarray(functools.reduce(np.add, [one.total for one in sums]))
+
+    def _sum(self, function: Callable[..., Any], query: Any, bound: int, members: Members | None) -> list[PaddedSum]:
+        """Sums of all assignments, asked in one round in which nobody was lost.
+
+        Whatever a round with a loss replied is dropped: partitions then belong to other assignments, with other tiles.
+        """
         if not self._open:
             raise closed()
-        missing, total = set(self._parts), None
-        while missing:
+        while True:
             self._repair()
             places = None if members is None else self._places(members)
-            asked = [name for name, each in self._assignments.items() if missing.issuperset(each.parts)]
             calls: dict[str, dict[str, Integers | None]] = {}
-            for name in asked:
-                own = None if places is None else places[name]
-                calls.setdefault(self._assignments[name].worker, {})[name] = own
+            for name, each in self._assignments.items():
+                calls.setdefault(each.worker, {})[name] = None if places is None else places[name]
             steps = len(self._steps)
             replies = self._call({at: ("total", (steps, function, query, bound, own)) for at, own in calls.items()})
-            for at, (code, sums) in replies.items():
+            for at, (code, _) in replies.items():
                 if code is Code.FORGOTTEN:
                     # It began anew, without its records: they are read again.
                     self._forget(calls[at])
-                    continue
-                self._require(code, list(calls[at]))
-                for name, part in (sums or {}).items():
-                    parts = self._assignments[name].parts
-                    # Each once: what was added before is no longer missing.
-                    if missing.issuperset(parts):
-                        total = part if total is None else total + part
-                        missing.difference_update(parts)
-        if total is None:
-            # No partition at all: the sum of nothing.
-            return np.zeros(function(self.layout, query, bound).shape, dtype=np.int64)
-        return np.asarray(total)
+                else:
+                    self._require(code, list(calls[at]))
+            if all(replies.get(at, (None, None))[0] is Code.DONE for at in calls):
+                return [replies[at][1][name] for at, own in calls.items() for name in own]
 
     def recast(self, matrix: ArrayLike) -> Store:
         """Return the store in other coordinates; it is the same one."""
@@ -149,11 +156,14 @@ class ClusterStore(Store):
             behind = {each.worker for each in self._assignments.values() if each.held is None}
             if not behind:
                 return
-            for code, held in self._call(dict.fromkeys(behind, ("apply", (self._steps,)))).values():
+            for at, (code, held) in self._call(dict.fromkeys(behind, ("apply", (self._steps,)))).items():
                 self._require(code, [])
-                for name, one in (held or {}).items():
-                    if name in self._assignments:
-                        self._assignments[name].held = one
+                for name in [name for name, each in self._assignments.items() if each.worker == at]:
+                    if name in held:
+                        self._assignments[name].held = held[name]
+                    else:
+                        # It began anew, without its records: they are read again.
+                        self._forget([name])
 
     def moved(self, cluster: Cluster | None) -> None:
         """Have the records read again on another cluster, or on this one, with all public steps so far."""
@@ -340,6 +350,11 @@ class ClusterBatch(Store):
     def total(self, function: Callable[..., Any], query: Any, bound: int) -> Integers:
         """Sum over the batch, wherever its records are."""
         return self._store.batch_total(function, query, bound, self._members)
+
+    @property
+    def padding(self) -> Never:
+        """Refuse, as for a batch on one machine."""
+        raise not_counted()
 
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Never:
         """Refuse: coordinates are those of the store."""

@@ -18,7 +18,7 @@ from tacit.errors import ClusterError, ClusterLost, FileError
 from tacit.rows.cluster.codes import Code, Reply
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.local_workers import local_workers
-from tacit.rows.cluster.wall import TLS, is_inside, require_trusted, require_trusted_scheduler, security_of
+from tacit.rows.cluster.wall import PAGES, TLS, is_inside, require_trusted, require_trusted_scheduler, security_of
 from tacit.rows.cluster.worker import PartitionHolder
 
 POLL = 0.5
@@ -262,8 +262,8 @@ def _complaint(own: Fingerprint, found: Fingerprint) -> str | None:
         return "lets Dask spill to disk; start it with --memory-limit 0"
     if not found.inside:
         return f"listens in the clear beyond its machine. {TLS}"
-    if found.dashboard:
-        return "has a dashboard; start it with --no-dashboard"
+    if found.pages:
+        return PAGES
     return None
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.design.design import Design
 from tacit.rows.admission.admit_rows import admit
-from tacit.rows.cluster.wall import listens_inside
+from tacit.rows.cluster.wall import listens_inside, shows_pages
 from tacit.rows.sources.opening import open_source
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "pyarrow", "scipy", "distributed")
@@ -44,7 +43,7 @@ class Fingerprint:
     sources: str
     bits: str
     spills: bool = False
-    dashboard: bool = False
+    pages: bool = False
     inside: bool = True
 
     def differences(self, other: Fingerprint) -> list[str]:
@@ -90,7 +89,7 @@ def _bits(probe: Probe) -> str:
 
 
 def _worker_facts() -> tuple[bool, bool, bool]:
-    """Whether Dask spills to disk on this worker, has a dashboard, and listens inside the wall alone."""
+    """Whether Dask spills to disk on this worker, shows pages to others, and listens inside the wall alone."""
     from distributed import get_worker
 
     try:
@@ -100,4 +99,4 @@ def _worker_facts() -> tuple[bool, bool, bool]:
     manager = worker.memory_manager
     fractions = (manager.memory_target_fraction, manager.memory_spill_fraction)
     spills = bool(manager.memory_limit) and any(fraction is not False for fraction in fractions)
-    return spills, "distributed.dashboard.worker" in sys.modules, listens_inside(worker)
+    return spills, shows_pages(worker, "distributed.dashboard.worker"), listens_inside(worker)

@@ -15,6 +15,10 @@ from tacit.errors import ClusterError
 
 TLS = "Start scheduler and workers with --tls-ca-file, --tls-cert and --tls-key, and use a tls:// address."
 
+PAGES = (
+    "shows pages beyond the loopback or has a dashboard; start it with --no-dashboard --dashboard-address 127.0.0.1:0"
+)
+
 
 def security_of(cluster: Cluster) -> Any:
     """Certificates of this side; where none are given, those of Dask's configuration."""
@@ -51,24 +55,36 @@ def listens_inside(server: Any) -> bool:
     return all(is_inside(str(listener.listen_address)) for listener in server.listeners)
 
 
+def shows_pages(server: Any, module: str) -> bool:
+    """Whether a scheduler or a worker has a dashboard, or other pages of HTTP beyond the loopback.
+
+    Also without a dashboard Dask serves metrics, health and, on a scheduler, pages of workers and their logs. Nobody
+    shows a certificate to read them, with TLS or without.
+    """
+    web = getattr(server, "http_server", None)
+    sockets = [] if web is None else web._sockets.values()  # noqa: SLF001 - as Dask reads them too
+    hosts = [ipaddress.ip_address(str(each.getsockname()[0]).partition("%")[0]) for each in sockets]
+    return module in sys.modules or not all(host.is_loopback for host in hosts)
+
+
 def scheduler_facts(dask_scheduler: Any) -> tuple[bool, bool]:
-    """Run on the scheduler: whether it listens inside the wall alone, and whether it has a dashboard."""
-    return listens_inside(dask_scheduler), "distributed.dashboard.scheduler" in sys.modules
+    """Run on the scheduler: whether it listens inside the wall alone, and whether it shows pages beyond."""
+    return listens_inside(dask_scheduler), shows_pages(dask_scheduler, "distributed.dashboard.scheduler")
 
 
 def require_trusted_scheduler(client: Any) -> None:
-    """Refuse a scheduler that others can reach in the clear, or that has a dashboard."""
+    """Refuse a scheduler that others can reach in the clear, or that shows them pages."""
     facts = None
     with contextlib.suppress(Exception):
         # Whatever it says (no such module), it does not run what the workers run.
         facts = client.run_on_scheduler(scheduler_facts)
     if facts is None:
         raise ClusterError("The scheduler cannot load this version of Tacit. Nothing was spent.")
-    inside, dashboard = facts
+    inside, pages = facts
     if not inside:
         raise in_the_clear()
-    if dashboard:
-        raise ClusterError("The scheduler has a dashboard; start it with --no-dashboard. Nothing was spent.")
+    if pages:
+        raise ClusterError(f"The scheduler {PAGES}. Nothing was spent.")
 
 
 def in_the_clear() -> ClusterError:

@@ -32,11 +32,17 @@ Step = tuple[Callable[..., Store], tuple[Any, ...]]
 
 
 class Held(NamedTuple):
-    """What the coordinator hears of admitted records: layout, how many fill up tiles, and how many each file has."""
+    """What the coordinator hears of admitted records: their layout, and how many each file has."""
 
     layout: Layout
-    padding: int
     counts: tuple[int, ...]
+
+
+class PaddedSum(NamedTuple):
+    """A sum over one assignment, and the zero records in it that fill up tiles; None of a batch, which has no count."""
+
+    total: Integers
+    padding: int | None
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class _Assignment:
 
     @property
     def held(self) -> Held:
-        return Held(self.store.layout, self.store.padding, self.counts)
+        return Held(self.store.layout, self.counts)
 
 
 @dataclass
@@ -174,17 +180,20 @@ class PartitionHolder:
     @guarded
     def total(
         self, steps: int, function: Callable[..., Any], query: Any, bound: int, asked: Mapping[str, Integers | None]
-    ) -> dict[str, Integers]:
+    ) -> dict[str, PaddedSum]:
         """Integer sum of each assignment asked for, over all its records or those of a batch, in place order."""
-        sums: dict[str, Integers] = {}
+        sums: dict[str, PaddedSum] = {}
         for name, batch in asked.items():
             found = self._held.get(name)
             if found is None or found.steps != steps:
                 raise Refused(Code.FORGOTTEN)
-            store: Store = found.store if batch is None else BatchStore(found.store, Listed(batch).members)
             # Threads of a library beside our own would wait for each other, on a busy machine for most of the time.
             with _blas().limit(limits=1, user_api="blas"):
-                sums[name] = store.total(function, query, bound)
+                if batch is None:
+                    sums[name] = PaddedSum(*found.store.padded_total(function, query, bound))
+                else:
+                    own = BatchStore(found.store, Listed(batch).members)
+                    sums[name] = PaddedSum(own.total(function, query, bound), None)
         return sums
 
     @guarded

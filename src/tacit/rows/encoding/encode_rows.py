@@ -253,9 +253,7 @@ class RecordEncoder:
             if self.numbers:
                 more = len(self.numbers) - 5
                 names = ", ".join(map(repr, self.numbers[:5])) + (f", {more} more" * (more > 0))
-                # In scikit-learn's words, and the same whatever the cells hold.
-                number = "an argument must be a string or a real number. Complex data not supported"
-                demands.insert(0, f"Numbers are needed in {names}: {number}.")
+                demands.insert(0, f"Numbers are needed in {names}.")
             unit = self.design.attached.unit
             if unit is not None:
                 ranked = "" if unit.order is None else " and have a number that orders it"
@@ -265,7 +263,9 @@ class RecordEncoder:
                 f"or a record has more or fewer fields than the table. {''.join(f'{text} ' for text in demands)}"
                 'If the table spells numbers, letters, dates or missing cells in its own way, declare decimal = "," or '
                 'an encoding under [file], type = "date" with a format, or missing_codes in the schema. '
-                'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing.'
+                'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing. '
+                # The same whatever the cells hold.
+                "(In scikit-learn's words: an argument must be a string or a real number. Complex data not supported.)"
             )
 
 

@@ -20,6 +20,11 @@ def is_dask_frame(data: Any) -> bool:
     return type(data).__module__.startswith("dask.") and hasattr(data, "partitions") and hasattr(data, "columns")
 
 
+def is_computed_later(data: Any) -> bool:
+    """Whether an object is one of Dask's collections, whose cells are computed when they are read."""
+    return type(data).__module__.partition(".")[0] in {"dask", "dask_expr"}
+
+
 def declared_frame(data: Any) -> Any:
     """The table of no records that has the declared names and types of a Dask dataframe."""
     frame = as_frame(data._meta)  # noqa: SLF001 - Dask's name for what it declares of types

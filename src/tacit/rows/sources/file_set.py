@@ -5,6 +5,7 @@ Private: the records. Public: the names of the files and what their headers or f
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 from collections.abc import Iterator, Sequence
@@ -27,15 +28,29 @@ def files_of(data: Any) -> list[Path] | None:
     underscore. A pattern is one of `glob`, in which ** are any folders.
     """
     if isinstance(data, str | os.PathLike):
-        return _named(Path(os.fsdecode(data)))
-    if isinstance(data, list | tuple) and data and all(isinstance(name, str | os.PathLike) for name in data):
-        found = [Path(os.fsdecode(name)) for name in data]
-        if len({path.resolve() for path in found}) < len(found):
-            raise FileError("A file is named twice in the list; its records would count twice.")
-        return found
-    if type(data).__module__.startswith("pyarrow._dataset"):
-        return _of_dataset(data)
-    return None
+        found, where = _named(Path(os.fsdecode(data))), "in the folder or by the pattern"
+    elif isinstance(data, list | tuple) and data and all(isinstance(name, str | os.PathLike) for name in data):
+        found, where = [Path(os.fsdecode(name)) for name in data], "in the list"
+    elif type(data).__module__.startswith("pyarrow._dataset"):
+        found, where = _of_dataset(data), "in the dataset"
+    else:
+        return None
+    if _repeats(found):
+        raise FileError(f"A file is named twice {where}, perhaps by a link; its records would count twice.")
+    return found
+
+
+def _repeats(paths: Sequence[Path]) -> bool:
+    """Whether two paths are of one file, also by way of links of either kind."""
+    if len(paths) < 2:
+        return False
+    files = []
+    for path in paths:
+        # What is not there, or not to be looked at, is refused where it is opened.
+        with contextlib.suppress(OSError):
+            files.append(path.stat())
+    by_place = {(it.st_dev, it.st_ino) for it in files}
+    return len({path.resolve() for path in paths}) < len(paths) or len(by_place) < len(files)
 
 
 def _named(path: Path) -> list[Path]:

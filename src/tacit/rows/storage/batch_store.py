@@ -52,10 +52,20 @@ class BatchStore(Store):
             return sparse_records_at(block, places)
         return dense_records_at(block, places)
 
+    @property
+    def padding(self) -> Never:
+        """Refuse: a batch is asked for sums to which zero records add nothing."""
+        raise not_counted()
+
     def rewritten(self, layout: Layout, rewrite: Rewrite) -> Never:
         """Refuse: coordinates are those of the store."""
         del layout, rewrite
         raise SettingError("A batch is read, not mapped.")
+
+
+def not_counted() -> SettingError:
+    """The error for a sum of a batch to which zero records would add."""
+    return SettingError("Records of a batch are not counted.")
 
 
 def batch_of(store: Store, members: Members) -> Store:

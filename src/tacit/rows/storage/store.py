@@ -123,7 +123,7 @@ class Store(ABC):
 
     @property
     def padding(self) -> int:
-        """Zero records that fill up tiles and are counted like records."""
+        """Zero records that fill up tiles and are counted like records; a mechanism asks `padded_total`."""
         # With weights theirs are 0, among raw records they are NaN, and no person has any.
         layout = self.layout
         apart = layout.weighted or layout.grouped or layout.opened is not None
@@ -156,6 +156,15 @@ class Store(ABC):
             return worker(0)
         totals = list(_pool(threads, os.getpid()).map(worker, range(threads)))
         return np.asarray(np.sum(totals, axis=0, dtype=np.int64))
+
+    def padded_total(
+        self, function: Callable[[Layout, Any, int], BlockSum], query: Any, bound: int
+    ) -> tuple[Integers, int]:
+        """`total`, and how many zero records that fill up tiles are in this very sum.
+
+        Guarantee: the two are of the same records in the same tiles, wherever these are and whatever is lost.
+        """
+        return self.total(function, query, bound), self.padding
 
     def subsampled(self, every: int) -> tuple[Store, float]:
         """A secret subsample of one in `every` records, or all if none is drawn; and its rate."""
