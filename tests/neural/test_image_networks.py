@@ -41,6 +41,14 @@ def test_inside_a_ledger_a_label_that_is_none_is_not_told(tmp_path: Path) -> Non
         assert image_examples("mnist", IMAGES, LABELS - 1).valid.sum() == (LABELS > 0).sum()
 
 
+def test_inside_a_ledger_lists_are_refused_by_their_type(tmp_path: Path) -> None:
+    images = np.zeros((3, 28, 28), dtype=np.uint8)
+    with tacit.Ledger(tmp_path / "ledger", budget=tacit.Budget(epsilon=3, delta=1e-5)):
+        for labels in ([0, 1, 2], [0, 1, "two"]):
+            with pytest.raises(DataError, match="numpy arrays"):
+                image_examples("mnist", images, labels)
+
+
 def test_a_training_states_its_recipe_and_is_scored_on_public_images() -> None:
     trainer = image_trainer("mnist", epsilon=2.93, delta=1e-5)
     planned = trainer.plan(60_000)

@@ -101,6 +101,10 @@ def image_examples(name: str, images: Any, labels: Any) -> Examples:
     """
     recipe = find_network(name)
     refusals = Refusals.settle(None, beside=(images, labels))
+    if refusals.invalid_rows != "error" and not (isinstance(images, np.ndarray) and isinstance(labels, np.ndarray)):
+        raise DataError(
+            "Inside a ledger images and labels are numpy arrays: the type of a list depends on what it holds."
+        )
     pictures, codes = np.asarray(images), np.asarray(labels)
     if pictures.shape[1:] != recipe.shape:
         raise DataError(f'The recipe "{recipe.name}" is for images of shape {recipe.shape}; got {pictures.shape[1:]}.')
@@ -109,7 +113,8 @@ def image_examples(name: str, images: Any, labels: Any) -> Examples:
     valid = (codes >= 0) & (codes < recipe.classes)
     if refusals.invalid_rows == "error" and not valid.all():
         raise DataError(f"y must have one whole number from 0 to {recipe.classes - 1} for each image.")
-    shade = pictures.astype(np.float32) / (255.0 if pictures.dtype == np.uint8 else 1.0)
+    with np.errstate(over="ignore"):
+        shade = pictures.astype(np.float32) / (255.0 if pictures.dtype == np.uint8 else 1.0)
     planes = shade[:, None] if recipe.colours == 1 else np.moveaxis(shade, 3, 1)
     # Whatever stands in a pixel, the network gets a number within the range of pixels; one that is none is black.
     scaled = np.clip(np.nan_to_num(2.0 * planes - 1.0, nan=-1.0), -1.0, 1.0)
