@@ -48,7 +48,7 @@ TOPICS = (
 )
 WITH_OPTIONS = frozenset(
     {"accuracy", "audits", "cluster", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
-    | {"levels", "small_tables"}
+    | {"levels", "scale", "small_tables"}
 )
 
 
