@@ -39,7 +39,8 @@ def test_products_are_exact_for_every_kind_of_rows(kind: str, width: int, count:
         rows = rows_of(kind, width, count)
         whole = rows.astype(np.int64)
         total = np.full((width, width), 5, dtype=np.int64)
-        add_product(rows, True, total)
+        for first in range(0, count, SHORT_RECORDS):
+            add_product(np.ascontiguousarray(rows[:, first : first + SHORT_RECORDS], dtype=np.float32), total)
         np.testing.assert_array_equal(total, whole @ whole.T + 5)
 
 
@@ -49,11 +50,11 @@ def test_the_check_refuses_what_float32_cannot_hold(monkeypatch: pytest.MonkeyPa
     rows[1, ::2] = 4094.0
     exact = rows.astype(np.int64) @ rows.astype(np.int64).T
     total = np.zeros((2, 2), dtype=np.int64)
-    add_product(rows, True, total)
+    add_product(rows.astype(np.float32), total)
     np.testing.assert_array_equal(total, exact)
     monkeypatch.setattr(moments, "EXACT_IN_FLOAT32", np.inf)
     total[:] = 0
-    add_product(rows, True, total)
+    add_product(rows.astype(np.float32), total)
     assert (total != exact).any()
 
 

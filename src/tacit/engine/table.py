@@ -21,10 +21,11 @@ from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.interruptible_run import InterruptibleRun, completed
 from tacit.engine.ledger_use import Charged, Refusals, charge, require_declared, require_no_key, require_price
 from tacit.errors import ClusterLost, PrivacyWarning, SettingError
-from tacit.ledger.repeated_fits import RefitWarning, refit_warning
+from tacit.ledger.repeated_fits import RefitWarning, file_names, refit_warning
 from tacit.mechanisms.query_responder import Responder, exchange_key, subsample_draw
 from tacit.rows.admission.admit_rows import admit
 from tacit.rows.encoding.outcome import read_classes
+from tacit.rows.sources.dask_frame import is_dask_frame
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import attached_names, column_types
 from tacit.rows.storage.store import Store
@@ -295,6 +296,11 @@ class Table:
 
     def __exit__(self, *failure: object) -> None:
         self.close()
+
+
+def is_stored(data: Any) -> bool:
+    """Whether data names files, or is a Dask dataframe: what stands beside its records are columns of it, by name."""
+    return bool(file_names(data)) or type(data).__module__.startswith("pyarrow._dataset") or is_dask_frame(data)
 
 
 def _settled(charged: Charged | None, release: Release) -> Release:

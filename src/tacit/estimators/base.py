@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.certificate.certificate import Certificate
+from tacit.contract.cluster import Cluster
 from tacit.contract.plan import SOME_WEIGHT, Plan, PublicFact
 from tacit.contract.release import Release
 from tacit.design.design import Design, matrix_design
@@ -24,7 +24,7 @@ from tacit.documents.dataclass_json import to_plain
 from tacit.engine.ledger_use import Refusals, require_declared
 from tacit.engine.prediction import margins
 from tacit.engine.table import Table
-from tacit.errors import DataError, SettingError
+from tacit.errors import ClusterLost, SettingError
 from tacit.estimators.column_vector import column_vector
 from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
 from tacit.estimators.ledger_membership import LedgerMember
@@ -33,6 +33,7 @@ from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.estimators.surroundings import surroundings
+from tacit.estimators.table_form import feature_names, require_cluster_form, require_form
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
@@ -58,6 +59,8 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
 
     fit_intercept: bool = True
     feature_map: Any = None
+    _reads_files: ClassVar[bool] = True
+    """Whether records of files are read, which may be more than fit into memory."""
 
     def plan(self, n: int, d: int) -> Plan:
         """Cost and forecast of a fit on n records and d features; no data."""
@@ -76,13 +79,17 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         design = self._design(names, response, columns={}, sparse=False)
         return settings.plan(design, n, self._loss(response), self._planned)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None, cluster: Any = None
+    ) -> Self:
         """Fit to private records and release the coefficients.
 
         Parameters
         ----------
         X, y
-            Features, as a matrix, a sparse matrix or a table, and the response.
+            Features, as a matrix, a sparse matrix or a table, and the response. Or files, as for `tacit.glm`, and the
+            name of the column that is the response; what stands beside it are names too. Features are the columns that
+            `bounds` names, or all others.
         sample_weight
             How often a record counts, not below 0; needs `max_weight`, above which it is capped.
         units
@@ -90,8 +97,10 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
             records of a unit together.
         order
             A unit's records with the smallest entries are used; without it, those with the smallest hash.
+        cluster
+            Where files are read and summed, as for `tacit.glm`. A seeded fit has the bits of one without.
         """
-        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order}, cluster)
 
     @cached_property
     def certificate_(self) -> Certificate:
@@ -120,7 +129,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         tags.input_tags.sparse = True
         return tags
 
-    def _fit(self, X: Any, y: Any, attached: Mapping[str, Any]) -> Self:
+    def _fit(self, X: Any, y: Any, attached: Mapping[str, Any], cluster: Any = None) -> Self:
         """Check what needs no record, open the table, run the fit, and store the release."""
         given = {name: values for name, values in attached.items() if values is not None}
         declared = self._declared()
@@ -128,7 +137,9 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         stand_ins = self._stand_ins()
         settings = self._settings(unit_name(given))
         start = self._warm_start()
-        label = self._require_table(X, y, given)
+        label, where = self._require_table(X, y, given, files=self._reads_files), Cluster.of(cluster)
+        if where is not None:
+            require_cluster_form(bool(stand_ins))
         with current_ledger.charged_for(self):
             if stand_ins:
                 require_declared("the classes of the response", "classes=[…]")
@@ -137,11 +148,10 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 progress = getattr(self, "progress", None)
                 grouped = UNIT in given
                 y = column_vector(y)
-                opened = Table(X, y, progress, attached=given, fewest=settings.fewest, grouped=grouped)
+                named: dict[str, Any] = {"attached": given, "grouped": grouped, "cluster": where}
+                opened = Table(X, y, progress, fewest=settings.fewest, **named)
             with opened as table:
-                # Names alone: of a list, scikit-learn would look at the first record.
-                validate_data(self, X, skip_check_array=True, ensure_2d=False)
-                names, columns = table.names, table.attached
+                names, columns = feature_names(self, X, table), table.attached
                 self.n_features_in_ = len(names)
                 design_of = partial(self._design, names, columns=columns, sparse=hasattr(X, "tocsr"))
                 if stand_ins:
@@ -155,14 +165,21 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 if start is not None:
                     settings = settings.starting_at(prepared_start(self._started(start, design), design))
                     facts.append(start_fact(start))
-                # No frame of its own: warnings of the table point to the caller of `fit`.
-                release = self._fitter(table)(
-                    design,
-                    lambda n: settings.first_plan([(design, loss)], n, self._planned).with_facts(*facts),
-                    refusals=refusals,
-                    seed=settings.seed,
-                    warned=declared.warnings(given),
-                )
+                try:
+                    # No frame of its own: warnings of the table point to the caller of `fit`.
+                    release = self._fitter(table)(
+                        design,
+                        lambda n: settings.first_plan([(design, loss)], n, self._planned).with_facts(*facts),
+                        refusals=refusals,
+                        seed=settings.seed,
+                        warned=declared.warnings(given),
+                    )
+                except ClusterLost as lost:
+                    raise lost.returning(self._released_by) from None
+        return self._released_by(release)
+
+    def _released_by(self, release: Release) -> Self:
+        """Become the fit of a release."""
         self.release_ = release
         self.plan_ = release.plan
         self.__dict__.pop("certificate_", None)
@@ -269,22 +286,15 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         return [PublicFact(name, value, "declared") for name, value in facts.items()]
 
     def require_rows(self, X: Any, y: Any, given: Mapping[str, Any]) -> None:
-        """Refuse what `fit` would refuse whatever the records hold."""
+        """Refuse what `fit` of rows in memory would refuse whatever they hold."""
         self._declared().require(given)
-        self._require_table(X, y, given)
+        self._require_table(X, y, given, files=False)
 
-    def _require_table(self, X: Any, y: Any, given: Mapping[str, Any]) -> str:
+    def _require_table(self, X: Any, y: Any, given: Mapping[str, Any], *, files: bool) -> str:
         """Refuse what is no table of this model; return the name of its loss."""
         response = self._response("y", None)
-        if y is None and not isinstance(response, Absent):
-            raise DataError("requires y to be passed, but the target y is None.")
-        loss = self._loss(response)
-        if isinstance(X, str | os.PathLike) or isinstance(y, str):
-            what = "fit takes features X and a response y beside them"
-            raise DataError(f"{what}; for a file, or a response named in the table, use tacit.glm.")
-        if any(isinstance(values, str) for values in given.values()):
-            raise DataError("Weights, units, order and exposure are sequences beside X.")
-        return loss.name
+        require_form(X, y, given, has_response=not isinstance(response, Absent), files=files)
+        return self._loss(response).name
 
 
 class LinearModel(RegressionParameters, Model):

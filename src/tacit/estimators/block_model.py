@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +53,7 @@ class BlockModel(Model):
     y_bounds: ArrayLike | None = None
     classes: Sequence[Any] | None = None
     progress: Any = None
+    _reads_files: ClassVar[bool] = False
 
     def _is_classifier(self) -> bool:
         return True

@@ -78,9 +78,11 @@ class GaussianNB(ClassifierMixin, Model):
     classes: Sequence[Any] | None = None
     var_smoothing: float = 1e-9
 
-    def fit(self, X: Any, y: Any, units: Any = None, order: Any = None) -> Self:  # type: ignore[override]
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, units: Any = None, order: Any = None, cluster: Any = None
+    ) -> Self:
         """Release the statistics of private records; the parameters are those of `LogisticRegression.fit`."""
-        return self._fit(X, y, {UNIT: units, ORDER: order})
+        return self._fit(X, y, {UNIT: units, ORDER: order}, cluster)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that scores are noisy."""

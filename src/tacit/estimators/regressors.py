@@ -220,14 +220,21 @@ class PoissonRegressor(Regressor):
     exposure_bounds: Sequence[float] | None = None
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        units: Any = None,
+        order: Any = None,
+        exposure: Any = None,
+        cluster: Any = None,
     ) -> Self:
         """Fit to private records and release the coefficients.
 
         `exposure` is how long or how much each record was observed, above 0; it needs
         `exposure_bounds`. The other parameters are those of `LogisticRegression.fit`.
         """
-        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure})
+        return self._fit(X, y, {WEIGHT: sample_weight, UNIT: units, ORDER: order, EXPOSURE: exposure}, cluster)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative."""
@@ -250,10 +257,18 @@ class PoissonRegressor(Regressor):
 class ColumnMoments(Model):
     """Mean and covariance of the columns of a table, which has no response."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, units: Any = None, order: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        units: Any = None,
+        order: Any = None,
+        cluster: Any = None,
+    ) -> Self:
         """Release the moments of private records; y is ignored, the rest is `LogisticRegression`'s."""
         del y
-        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order})
+        return self._fit(X, None, {WEIGHT: sample_weight, UNIT: units, ORDER: order}, cluster)
 
     def _response(self, _name: str, _table: Table | None) -> Response:
         return Absent()

@@ -318,7 +318,7 @@ def unit_name(given: Mapping[str, Any]) -> str:
     """What the guarantee is for: a row, or the name of the column of units where it has one."""
     if UNIT not in given:
         return "row"
-    name = getattr(given[UNIT], "name", None)
+    name = given[UNIT] if isinstance(given[UNIT], str) else getattr(given[UNIT], "name", None)
     return name if isinstance(name, str) and name.strip() else UNIT
 
 

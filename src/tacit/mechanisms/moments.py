@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from tacit.contract.query import Answer, CurvatureAndScore, SecondMoments, Weights
@@ -75,21 +76,28 @@ def _summed_products(
     """Sums of v v' over the integer vectors that `quantise` writes into `count` arrays (column, record)."""
     width = layout.width
     rows_map = _row_map(matrix, layout)
+    short = is_short(bound, width) and _float32_is_exact()
+    dtype, at_once = (np.float32, SHORT_RECORDS // LANES) if short else (np.float64, TILES_AT_ONCE)
 
     def add(block: Any, total: Integers) -> None:
-        integers = np.empty((count, width, 0))
-        for part in _mapped_parts(block, rows_map, width):
+        integers = np.empty((count, width, 0), dtype)
+        for part in _mapped_parts(block, rows_map, width, at_once):
             if isinstance(part, PersonBlock):
                 add_persons(part, total)
                 continue
             records = tiles.tiles_in(part) * LANES
             if integers.shape[-1] != records:
-                integers = np.empty((count, width, records))
+                integers = np.empty((count, width, records), dtype)
             quantise(part, integers)
             for k in range(count):
-                add_product(integers[k], bound <= SHORT_ROWS * width, total[k])
+                add_product(integers[k], total[k])
 
     return BlockSum((count, width, width), add)
+
+
+def is_short(bound: int, width: int) -> bool:
+    """Whether rows have integers so short that float32 products are tried: by public facts alone."""
+    return bound <= SHORT_ROWS * width
 
 
 @functools.cache
@@ -104,23 +112,19 @@ def _float32_is_exact() -> bool:
     return bool(exact.diagonal().max() < EXACT_IN_FLOAT32 and np.array_equal(product.astype(np.int64), exact))
 
 
-def add_product(integers: Floats, short: bool, total: Integers) -> None:
-    """Add the exact V V' of integers V (column, record): of `short` rows by float32 products where these are exact.
+def add_product(integers: NDArray[Any], total: Integers) -> None:
+    """Add the exact V V' of integers V (column, record): of short rows, in float32, by such products where exact.
 
     If the largest computed diagonal entry of a float32 product is below 2^24, every partial sum of every entry was an
     integer below 2^24, whatever the order of summation; else the product is made in float64. The branch changes the
-    time, never the integers.
+    time, never the integers. Of float32 rows there are at most `SHORT_RECORDS`.
     """
-    if not short or not _float32_is_exact():
-        total += (integers @ integers.T).astype(np.int64)
-        return
-    for first in range(0, integers.shape[1], SHORT_RECORDS):
-        part = np.ascontiguousarray(integers[:, first : first + SHORT_RECORDS], dtype=np.float32)
-        product = part @ part.T
-        # Written so that a diagonal that is not a number is refused.
-        if not np.diagonal(product).max() < EXACT_IN_FLOAT32:
-            product = integers[:, first : first + SHORT_RECORDS] @ integers[:, first : first + SHORT_RECORDS].T
-        np.add(total, product, out=total, casting="unsafe", dtype=np.int64)
+    product = integers @ integers.T
+    # Written so that a diagonal that is not a number is refused.
+    if integers.dtype == np.float32 and not np.diagonal(product).max() < EXACT_IN_FLOAT32:
+        longer = integers.astype(np.float64)
+        product = longer @ longer.T
+    np.add(total, product, out=total, casting="unsafe", dtype=np.int64)
 
 
 def _row_map(matrix: Floats | None, layout: Layout) -> tiles.RowMap | None:
@@ -128,14 +132,14 @@ def _row_map(matrix: Floats | None, layout: Layout) -> tiles.RowMap | None:
     return None if matrix is None else tiles.RowMap.of(tiles.public_matrix(matrix, layout.width), layout.dtype)
 
 
-def _mapped_parts(block: Any, matrix: tiles.RowMap | None, width: int) -> Iterator[Any]:
+def _mapped_parts(block: Any, matrix: tiles.RowMap | None, width: int, at_once: int = TILES_AT_ONCE) -> Iterator[Any]:
     """Parts of a block, few enough tiles for one exact product, in the matrix's coordinates."""
     if isinstance(block, PersonBlock):
         for part in block.parts(TILES_AT_ONCE):
             image = part.tiles if matrix is None else tiles.map_tiles(part.tiles, matrix)
             yield part._replace(tiles=image).frozen()
         return
-    for part in tiles.tile_parts(block, TILES_AT_ONCE):
+    for part in tiles.tile_parts(block, at_once):
         yield (part if matrix is None else tiles.readonly(tiles.map_tiles(tiles.dense_tiles(part, width), matrix)))
 
 
