@@ -1,7 +1,7 @@
 """Wide and long tables against scikit-learn, the memory of a wide one, and what a user waits for at the start.
 
-`python -m benchmarks scale --parts "first fit,imports"` measures some parts and keeps the others. Each is stored when it
-is done, so a run that was stopped goes on with `--missing`.
+`python -m benchmarks scale --parts "first fit,imports"` measures some parts and keeps the others. Each is stored when
+it is done, so a run that was stopped goes on with `--missing`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,8 +20,10 @@ from pyarrow import parquet
 
 import tacit
 from benchmarks.cluster.tables import coefficients, random_table
+from benchmarks.record import RESULTS
 
 RUNS = 50
+STORED = RESULTS / "cluster_faults.jsonl"
 WORKERS = 3
 SCHEMA = "".join(f'[columns.x{j}]\ntype = "numeric"\nlower = -3\nupper = 3\n' for j in range(3))
 SCHEMA += '[columns.y]\ntype = "binary"\n'
@@ -38,8 +41,6 @@ class Processes:
         while not file.exists():
             time.sleep(0.05)
         time.sleep(0.2)
-        import json
-
         self.address = str(json.loads(file.read_text(encoding="utf-8"))["address"])
         for _ in range(workers):
             self.add()
@@ -58,55 +59,81 @@ class Processes:
         own = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0")
         self.workers.append(self._start("dask_worker", self.address, *own))
 
+    def refill(self, workers: int) -> None:
+        """Start workers until there are so many."""
+        while len(self.workers) < workers:
+            self.add()
+
     def kill(self, place: int) -> None:
-        """Kill a worker and start another in its place."""
+        """Kill a worker; it is not replaced yet."""
         victim = self.workers.pop(place)
         os.kill(victim.pid, signal.SIGKILL)
         victim.wait()
 
 
 def killed_runs(runs: int = RUNS, seed: int = 23) -> dict[str, Any]:
-    """Fit so often with a worker killed at a random instant: seeded, and charged to a ledger."""
-    rng = np.random.default_rng(seed)
-    equal = once = hit = 0
-    lengths: list[float] = []
+    """Fit so often with a worker killed at a random instant: seeded, and charged to a ledger.
+
+    Every run is stored when it is done and has a generator of its own: a study that was stopped goes on.
+    """
+    done = _stored()
     with ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         data = folder / "table.parquet"
-        parquet.write_table(random_table(20_000, rng), data, row_group_size=1000)
-        cluster = Processes(stack, WORKERS)
-        where = tacit.Cluster(cluster.address, patience=5.0)
-        for run in range(runs):
-            schema = tacit.Schema.parse((UNIT if run % 2 else "") + SCHEMA)
-            given: dict[str, Any] = {"formula": "y ~ x0 + x1 + x2", "data": data, "schema": schema, "epsilon": 1.0}
-            local = tacit.glm(random_state=run, **given)
-            while len(cluster.workers) < WORKERS:
-                cluster.add()
-            _ready(where, WORKERS)
-            ledger = tacit.Ledger(folder / f"ledger{run}.db", budget=tacit.Budget(epsilon=2.0, delta=1e-6))
-            if run < 2:
-                # How long a fit takes, of records and of persons.
-                tacit.glm(random_state=run, cluster=where, **given)
-                start = time.perf_counter()
-                tacit.glm(random_state=run, cluster=where, **given)
-                lengths.append(time.perf_counter() - start)
-            length = lengths[run % 2]
-            timer = threading.Timer(float(rng.uniform(0, length)), cluster.kill, [int(rng.integers(WORKERS))])
-            timer.start()
-            spread = tacit.glm(random_state=run, cluster=where, **given)
-            hit += not timer.is_alive()
-            timer.join()
-            equal += coefficients(local) == coefficients(spread)
-            timer = threading.Timer(float(rng.uniform(0, length)), cluster.kill, [int(rng.integers(WORKERS - 1))])
-            timer.start()
-            with ledger:
-                tacit.glm(cluster=where, **given)
-            timer.join()
-            once += len(ledger.charges()) == 1
-            print(f"\r  run {run + 1} of {runs}", end="", file=sys.stderr, flush=True)
+        parquet.write_table(random_table(20_000, np.random.default_rng(seed)), data, row_group_size=1000)
+        missing = [run for run in range(runs) if run not in done]
+        cluster = Processes(stack, WORKERS) if missing else None
+        for number in missing:
+            assert cluster is not None
+            done[number] = _killed_run(number, np.random.default_rng([seed, number]), data, cluster, folder)
+            with STORED.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"run": number} | done[number]) + "\n")
+            print(f"\r  run {number + 1} of {runs}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    return {"runs": runs, "equal": equal, "charged once": once, "killed within the fit": hit, "seconds": lengths}
+    found = [done[run] for run in range(runs)]
+    totals = {
+        name: sum(bool(one[name]) for one in found) for name in ("equal", "charged once", "killed within the fit")
+    }
+    return {"runs": runs, **totals, "longest seconds": max(one["seconds"] for one in found)}
+
+
+def _killed_run(
+    number: int, rng: np.random.Generator, data: Path, cluster: Processes, folder: Path
+) -> dict[str, float | bool]:
+    """A seeded fit and a charged one, a worker killed within each; every other run is of persons."""
+    where = tacit.Cluster(cluster.address, patience=5.0)
+    schema = tacit.Schema.parse((UNIT if number % 2 else "") + SCHEMA)
+    given: dict[str, Any] = {"formula": "y ~ x0 + x1 + x2", "data": data, "schema": schema, "epsilon": 1.0}
+    local = tacit.glm(random_state=number, **given)
+    cluster.refill(WORKERS)
+    _ready(where, WORKERS)
+    start = time.perf_counter()
+    tacit.glm(random_state=number, cluster=where, **given)
+    length = time.perf_counter() - start
+    timer = threading.Timer(float(rng.uniform(0, length)), cluster.kill, [int(rng.integers(WORKERS))])
+    timer.start()
+    spread = tacit.glm(random_state=number, cluster=where, **given)
+    hit = not timer.is_alive()
+    timer.join()
+    ledger = tacit.Ledger(folder / f"ledger{number}.db", budget=tacit.Budget(epsilon=2.0, delta=1e-6))
+    timer = threading.Timer(float(rng.uniform(0, length)), cluster.kill, [int(rng.integers(WORKERS - 1))])
+    timer.start()
+    with ledger:
+        tacit.glm(cluster=where, **given)
+    timer.join()
+    return {
+        "equal": coefficients(local) == coefficients(spread) and local.certificate.digest == spread.certificate.digest,
+        "charged once": len(ledger.charges()) == 1,
+        "killed within the fit": hit,
+        "seconds": length,
+    }
+
+
+def _stored() -> dict[int, dict[str, float | bool]]:
+    """Runs that were done before."""
+    lines = STORED.read_text(encoding="utf-8").splitlines() if STORED.exists() else []
+    return {one.pop("run"): one for one in map(json.loads, lines)}
 
 
 def _ready(where: tacit.Cluster, workers: int) -> None:
