@@ -33,7 +33,7 @@ from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.estimators.surroundings import surroundings
-from tacit.estimators.table_form import feature_names, require_cluster_form, require_form
+from tacit.estimators.table_form import feature_names, require_declared_classes, require_form
 from tacit.inference.prediction import Prediction
 from tacit.inference.results import Results, ResultsMixin
 from tacit.ledger import current_ledger
@@ -138,18 +138,15 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         settings = self._settings(unit_name(given))
         start = self._warm_start()
         label, where = self._require_table(X, y, given, files=self._reads_files), Cluster.of(cluster)
-        if where is not None:
-            require_cluster_form(bool(stand_ins))
+        require_declared_classes(where, stand_ins)
         with current_ledger.charged_for(self):
             if stand_ins:
                 require_declared("the classes of the response", "classes=[…]")
-            refusals = Refusals.settle(settings.invalid_rows, label=label, beside=(X, y, *given.values()))
+            refusals = Refusals.settle(settings.invalid_rows, label=label, data=X, beside=(y, *given.values()))
             with refusals.logged():
                 progress = getattr(self, "progress", None)
-                grouped = UNIT in given
-                y = column_vector(y)
-                named: dict[str, Any] = {"attached": given, "grouped": grouped, "cluster": where}
-                opened = Table(X, y, progress, fewest=settings.fewest, **named)
+                named: dict[str, Any] = {"attached": given, "grouped": UNIT in given, "cluster": where}
+                opened = Table(X, column_vector(y), progress, fewest=settings.fewest, **named)
             with opened as table:
                 names, columns = feature_names(self, X, table), table.attached
                 self.n_features_in_ = len(names)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from tacit.contract.cluster import Cluster
+from tacit.design.response import Response
 from tacit.engine.table import Table, is_stored
 from tacit.errors import DataError, SettingError
 
@@ -32,9 +34,9 @@ def require_form(X: Any, y: Any, given: Mapping[str, Any], *, has_response: bool
         raise DataError("Weights, units, order and exposure are sequences beside X.")
 
 
-def require_cluster_form(classes_are_read: bool) -> None:
+def require_declared_classes(cluster: Cluster | None, stand_ins: Sequence[Response]) -> None:
     """Refuse to look for classes on a cluster: the coordinator would have to read every record itself."""
-    if classes_are_read:
+    if cluster is not None and stand_ins:
         raise SettingError("On a cluster the classes must be declared with classes=[…]: its workers answer sums alone.")
 
 
