@@ -14,26 +14,26 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.quantiles import SMALLEST
 from tacit.solvers.rules import CORRECTIONS
 from tacit.solvers.step_correction import tail_variance
+
+Integers = NDArray[np.int64]
 
 
 def shrink(theta: Vector, coordinates: Coordinates, descent: Descent, noise: float, strength: float) -> Vector:
     """Shrink what descent found; `noise` is the deviation of its mean gradients."""
     if coordinates.matrix is None or coordinates.directions is None:
         return theta
-    vectors, resolved = coordinates.directions
-    vectors = np.eye(len(theta)) if vectors is None else vectors
+    resolved = coordinates.directions[1]
     curvature = np.clip(resolved, CORRECTIONS.smallest_curvature, 1.0)
     unclipped = unclipped_share(descent.clip_factor or math.inf)
     variance = tail_variance(unclipped * curvature, descent) * noise**2
-    # v'(M'M)⁻¹v of every direction v; the product M'M may be singular where M is not.
-    spread = np.sum(np.linalg.solve(coordinates.matrix.T, vectors) ** 2, axis=0)
-    order = np.argsort(-spread)
+    order, vectors = ordered_directions(coordinates)
     rotated = vectors.T @ theta
     for block in blocks(len(rotated)):
         chosen = order[block]
@@ -41,6 +41,15 @@ def shrink(theta: Vector, coordinates: Coordinates, descent: Descent, noise: flo
         found = float(np.sum(curvature[chosen] * rotated[chosen] ** 2))
         rotated[chosen] *= max(0.0, 1.0 - strength * noisy / max(found, SMALLEST))
     return np.asarray(vectors @ rotated)
+
+
+def ordered_directions(coordinates: Coordinates) -> tuple[Integers, Matrix]:
+    """Directions of the last second moments as columns, and their order by the spread of prepared rows along them."""
+    matrix, (vectors, resolved) = coordinates.matrix, coordinates.directions or (None, np.ones(1))
+    vectors = np.eye(len(resolved)) if vectors is None else vectors
+    # v'(M'M)⁻¹v of every direction v; the product M'M may be singular where M is not.
+    spread = np.sum((vectors if matrix is None else np.linalg.solve(matrix.T, vectors)) ** 2, axis=0)
+    return np.argsort(-spread), vectors
 
 
 def unclipped_share(clip: float) -> float:

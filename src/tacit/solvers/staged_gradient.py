@@ -21,6 +21,7 @@ from tacit.design.response import Count
 from tacit.losses import regression
 from tacit.losses.loss import LOG_LINKED, Code
 from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.course_correction import Course
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.recalibration import recalibrate
 from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shift_to_quantile, slope_size, step_unit
@@ -28,7 +29,7 @@ from tacit.solvers.response_location import LocatingResponse, ResponseLocation, 
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
 from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
-from tacit.solvers.whitened_gradient import Whitening, after_sums, column_queries, moment_steps, whiten
+from tacit.solvers.whitened_gradient import Whitening, after_sums, column_queries, moment_steps, sums_before, whiten
 from tacit.solvers.wide_rules import COLUMNS
 
 
@@ -48,8 +49,8 @@ class Stage:
 class Staged(CoefficientSolver):
     """Location of the response, whitening, stages of descent, and what corrects the result.
 
-    `shrinkage` is how much of the noise's share is taken off the result, 0 for none. Level and
-    slope are asked for at the end where `recalibration` is n·μ of each of them.
+    `shrinkage` is how much of the noise's share is taken off the result, 0 for none; of wide tables
+    after every stage. Level and slope are asked for at the end where `recalibration` is n·μ of each of them.
     """
 
     locating_response: LocatingResponse
@@ -77,6 +78,7 @@ class Staged(CoefficientSolver):
             known = replace(known, size=max(known.size, least))
         theta, sizes = start, []
         one_in = self.whitening.one_in
+        course = Course.at_start(coordinates) if self.shrinkage > 0 and sums_before(self.whitening) else None
         for number, stage in enumerate(self.stages):
             known = measure(gate, plan, stage.scale_rounds, coordinates, theta, known, one_in)
             sizes.append(known.size)
@@ -86,10 +88,15 @@ class Staged(CoefficientSolver):
             loss = loss_in_units(plan, known, first=number == 0)
             clip = (stage.descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
             clip *= slope_size(loss, known)
-            length = stage.descent.step_size * step_unit(loss, known)
-            descent = replace(stage.descent, step_size=length)
+            unit = step_unit(loss, known)
+            descent = replace(stage.descent, step_size=stage.descent.step_size * unit)
             theta, noise = descend(gate, plan, descent, coordinates, theta, clip, loss)
-        if self.shrinkage > 0:
+            if course is not None:
+                last = stage is self.stages[-1]
+                course = course.after(stage.descent, noise * unit)
+                way, course = course.corrected(theta - start, COLUMNS.longest if last else 1.0)
+                theta = start + way
+        if self.shrinkage > 0 and course is None:
             planned = self.stages[-1].descent
             theta = start + shrink(theta - start, coordinates, planned, noise, self.shrinkage)
         if self.recalibration is not None:
@@ -172,11 +179,19 @@ def priced_stages(
         locating,
         after_sums(whitening_of_numbers(facts, allowed, queries, share), columns),
         stages,
-        shrinkage=min(1.0, CORRECTIONS.full_shrinkage / signal) if recalibrates else 0.0,
+        shrinkage=shrinkage_of(facts, signal, columns),
         recalibration=one if recalibrates else None,
         name=name,
     )
     return assembled(facts, solver, steps, _forecast(facts, stages[-1].descent, math.sqrt(left)))
+
+
+def shrinkage_of(facts: PublicFacts, signal: float, columns: int) -> float:
+    """How much of the noise's share is taken off: of wide tables all, of other least squares less at a clear signal."""
+    code = facts.loss.code
+    if facts.penalty != Penalty() or not (code is Code.SQUARED or (columns and code is Code.POISSON)):
+        return 0.0
+    return 1.0 if columns else min(1.0, CORRECTIONS.full_shrinkage / signal)
 
 
 def _stage_steps(facts: PublicFacts, stage: Stage, counts: Fraction, gradients: Fraction) -> list[Step]:

@@ -91,3 +91,16 @@ def tail_variance(curvature: Vector, descent: Descent) -> Vector:
             summed = total[steps - 1 - at] - (total[first - at - 1] if first > at else 0.0)
             variance += (summed / (steps - first)) ** 2
     return np.where(np.isnan(variance), math.inf, variance)
+
+
+def way_left(curvature: Vector, descent: Descent) -> Vector:
+    """Share of the way to the minimum that the averaged iterates have not gone, by the recursion without noise."""
+    here, before, kept = np.ones_like(curvature), np.ones_like(curvature), np.zeros_like(curvature)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for number in range(descent.iterations):
+            ahead = here + descent.momentum * (here - before)
+            before, here = here, ahead * (1.0 - descent.step_size * curvature)
+            kept += here if number >= descent.first_averaged else 0.0
+    # Steps that somebody declared may be so long that descent goes away from the minimum: then nothing is known.
+    left = np.nan_to_num(kept / (descent.iterations - descent.first_averaged), nan=1.0)
+    return np.asarray(np.clip(left, 0.0, 1.0))

@@ -25,6 +25,10 @@ class Columns:
     alone: float = rule(1024.0, "columns from which a faint table is standardised alone: eigenvectors take too long")
     faint: float = rule(4.0, "signal below which that is so: second moments would be noise, and steps are short")
     steps: int = rule(64, "integers to the root mean square of an entry, in short rows")
+    smallest_curvature: float = rule(
+        0.02, "of a direction whose way and noise are followed: a guess, below all that was seen"
+    )
+    longest: float = rule(1.35, "factor by which the way that is left is gone: longer ones stretch noise")
     short: float = rule(120.0, "n·μ/d of the second moments up to which rounding to such steps is below the noise")
 
 

@@ -1,0 +1,65 @@
+"""Corrections of a descent over a wide table, by what is known of every direction: its noise, and the way still to go.
+
+A direction whose spread the noise of second moments hides has a small curvature in their coordinates. Descent then
+forgets little of the noise of its first stage, and ends on the way. Both follow from a linear recursion: the variance
+v of the result, and the share l of the way that is left. Directions are ordered by the spread of the rows along them
+and grouped into blocks, and a block with coefficients c is multiplied by
+
+    max(0, 1 - Σ a v / Σ a c²) · min(longest, 1 / (1 - l))          (a: the whitened curvature)
+
+The first factor is Stein's; the second goes on with the way. Everything in it was released: it costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.noisy_steps import Descent
+from tacit.solvers.quantiles import SMALLEST
+from tacit.solvers.shrinkage import blocks, ordered_directions, unclipped_share
+from tacit.solvers.step_correction import tail_variance, way_left
+from tacit.solvers.wide_rules import COLUMNS
+
+
+@dataclass(frozen=True)
+class Course:
+    """How far a descent has come in each direction of its coordinates: noise variance, and share of the way left."""
+
+    coordinates: Coordinates
+    variance: Vector
+    left: Vector
+
+    @classmethod
+    def at_start(cls, coordinates: Coordinates) -> Course:
+        """Nothing done yet."""
+        width = len(_curvature(coordinates))
+        return cls(coordinates, np.zeros(width), np.ones(width))
+
+    def after(self, descent: Descent, noise: float) -> Course:
+        """Take the steps of a stage; `noise` is the deviation of a mean gradient, in units of its step."""
+        curvature = _curvature(self.coordinates) * unclipped_share(descent.clip_factor or 1.0)
+        kept = way_left(curvature, descent)
+        variance = kept**2 * self.variance + noise**2 * tail_variance(curvature, descent)
+        return Course(self.coordinates, variance, kept * self.left)
+
+    def corrected(self, theta: Vector, longest: float = 1.0) -> tuple[Vector, Course]:
+        """Correct what was found since the start; blocks grow by at most a factor `longest`."""
+        order, vectors = ordered_directions(self.coordinates)
+        curvature, rotated = _curvature(self.coordinates), vectors.T @ theta
+        factor = np.ones(len(rotated))
+        for block in blocks(len(rotated)):
+            chosen = order[block]
+            noisy = float(np.sum(curvature[chosen] * self.variance[chosen]))
+            found = float(np.sum(curvature[chosen] * rotated[chosen] ** 2))
+            factor[chosen] = max(0.0, 1.0 - noisy / max(found, SMALLEST))
+        factor *= np.minimum(longest, 1.0 / np.maximum(1.0 - self.left, SMALLEST))
+        left = 1.0 - factor * (1.0 - self.left)
+        return np.asarray(vectors @ (factor * rotated)), Course(self.coordinates, factor**2 * self.variance, left)
+
+
+def _curvature(coordinates: Coordinates) -> Vector:
+    resolved = np.ones(1) if coordinates.directions is None else coordinates.directions[1]
+    return np.clip(resolved, COLUMNS.smallest_curvature, 1.0)
