@@ -16,6 +16,7 @@ TOPICS = (
     "gradient",
     "wide_products",
     "scale",
+    "wide_accuracy",
     "sparse",
     "whole_fit",
     "estimators",

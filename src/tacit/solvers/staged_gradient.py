@@ -92,9 +92,9 @@ class Staged(CoefficientSolver):
             descent = replace(stage.descent, step_size=stage.descent.step_size * unit)
             theta, noise = descend(gate, plan, descent, coordinates, theta, clip, loss)
             if course is not None:
-                last = stage is self.stages[-1]
                 course = course.after(stage.descent, noise * unit)
-                way, course = course.corrected(theta - start, COLUMNS.longest if last else 1.0)
+                longest = COLUMNS.longest[loss.code in LOG_LINKED] if stage is self.stages[-1] else 1.0
+                way, course = course.corrected(theta - start, longest)
                 theta = start + way
         if self.shrinkage > 0 and course is None:
             planned = self.stages[-1].descent

@@ -28,7 +28,9 @@ class Columns:
     smallest_curvature: float = rule(
         0.02, "of a direction whose way and noise are followed: a guess, below all that was seen"
     )
-    longest: float = rule(1.35, "factor by which the way that is left is gone: longer ones stretch noise")
+    longest: tuple[float, float] = rule(
+        (1.35, 1.15), "factor by which the way that is left is gone, of numbers and counts: longer ones stretch noise"
+    )
     short: float = rule(120.0, "n·μ/d of the second moments up to which rounding to such steps is below the noise")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,15 +69,16 @@ class Connection:
     @classmethod
     def open(cls, cluster: Cluster, probe: Probe) -> Connection:
         """Connect, check that the wall holds, and shake hands with every worker."""
-        try:
-            import distributed
-        except ImportError:
-            raise ClusterError(EXTRA) from None
+        if importlib.util.find_spec("distributed") is None:
+            raise ClusterError(EXTRA)
         closing = contextlib.ExitStack()
         try:
             address, waited = cluster.address, 1
             if cluster.workers is not None:
                 address, waited = closing.enter_context(local_workers(cluster.workers)), cluster.workers
+            # After workers of our own were started: it takes as long as they do.
+            import distributed
+
             try:
                 client = distributed.Client(
                     address, security=security_of(cluster), set_as_default=False, timeout=cluster.patience, name="tacit"
@@ -87,6 +89,8 @@ class Connection:
             found = cls(cluster, probe, client, closing)
             require_trusted(found._info())
             require_trusted_scheduler(client)
+            # Meanwhile workers start.
+            found._own = fingerprint(probe)
             try:
                 client.wait_for_workers(waited, timeout=START)
             except (TimeoutError, OSError):

@@ -21,6 +21,9 @@ _QUIET = {
     "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
     "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
 }
+_SCHEDULER = ("-m", "distributed.cli.dask_scheduler")
+_WORKER = ("-c", "import tacit.rows.cluster.worker; from distributed.cli.dask_worker import main; main()")
+"""A worker that loads what it will need before it looks for its scheduler, which starts at the same time."""
 _LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
 
 
@@ -38,22 +41,21 @@ def local_workers(count: int) -> Iterator[str]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tacit-cluster-")))
 
         def start(*arguments: str) -> None:
-            command = [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]]
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and fixed words
-                command, env=environment, cwd=folder, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                [sys.executable, *arguments, "--scheduler-file", str(file), *_LOOPBACK], env=environment, cwd=folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
             stack.callback(_end, process)
 
         file = folder / "scheduler.json"
-        start("dask_scheduler", "--port", "0", "--scheduler-file", str(file), *_LOOPBACK)
-        address = _address(file)
+        start(*_SCHEDULER, "--port", "0")
         for _ in range(count):
-            start(
-                "dask_worker", address, "--no-nanny", "--nthreads", str(threads), "--memory-limit", "0",
-                "--local-directory", str(folder), *_LOOPBACK,
-            )  # fmt: skip
-        yield address
+            own = ("--no-nanny", "--nthreads", str(threads), "--memory-limit", "0", "--local-directory", str(folder))
+            start(*_WORKER, *own)
+        # This process needs it too, and the others are busy loading it.
+        import distributed  # noqa: F401
+
+        yield _address(file)
 
 
 def _address(file: Path) -> str:
