@@ -94,7 +94,7 @@ def tail_variance(curvature: Vector, descent: Descent) -> Vector:
 
 
 def way_left(curvature: Vector, descent: Descent) -> Vector:
-    """Share of the way to the minimum that the averaged iterates have not gone, by the recursion without noise."""
+    """Share of the way to the minimum that the averaged iterates have not gone, below 0 where they went beyond it."""
     here, before, kept = np.ones_like(curvature), np.ones_like(curvature), np.zeros_like(curvature)
     with np.errstate(over="ignore", invalid="ignore"):
         for number in range(descent.iterations):
@@ -103,4 +103,4 @@ def way_left(curvature: Vector, descent: Descent) -> Vector:
             kept += here if number >= descent.first_averaged else 0.0
     # Steps that somebody declared may be so long that descent goes away from the minimum: then nothing is known.
     left = np.nan_to_num(kept / (descent.iterations - descent.first_averaged), nan=1.0)
-    return np.asarray(np.clip(left, 0.0, 1.0))
+    return np.asarray(np.clip(left, -1.0, 1.0))
