@@ -20,12 +20,12 @@ ROWS, WIDTH, GROUP = 10**7, 20, 2 * 10**5
 NAMES = [f"x{j}" for j in range(WIDTH)]
 
 
-def make_file(path: Path) -> None:
+def make_file(path: Path, rows: int = ROWS) -> None:
     """Write the table group by group."""
     rng = np.random.default_rng(2)
     slopes = rng.standard_normal(WIDTH) / 4
     writer = None
-    for _ in range(ROWS // GROUP):
+    for _ in range(rows // GROUP):
         X = rng.standard_normal((GROUP, WIDTH))
         y = (rng.random(GROUP) < 1 / (1 + np.exp(-(X @ slopes)))).astype(np.int8)
         columns = {name: X[:, j] for j, name in enumerate(NAMES)} | {"y": y}
