@@ -103,6 +103,21 @@ def _clusters(rng: np.random.Generator, n: int, d: int) -> Made:
     return X, (centers - centers.mean(axis=0)).T @ rng.standard_normal(4)
 
 
+def _curves(rng: np.random.Generator, n: int, d: int) -> Made:
+    """Smooth curves read at d places: twenty waves whose sizes fall, a little noise, and slopes that are a wave too."""
+    places, waves = np.linspace(0, 1, d), np.arange(1, 21)
+    shapes = np.cos(np.pi * waves[:, None] * places)
+    X = rng.standard_normal((n, 20)) / np.sqrt(waves) @ shapes / 1.3 + 0.3 * rng.standard_normal((n, d))
+    return X, np.cos(np.pi * 4 * places) + 0.5 * np.cos(np.pi * 9 * places)
+
+
+def _against(rng: np.random.Generator, n: int, d: int) -> Made:
+    """One factor that all columns share, and slopes across it."""
+    X = np.sqrt(0.5) * (rng.standard_normal((n, 1)) + rng.standard_normal((n, d)))
+    slopes = rng.standard_normal(d)
+    return X, slopes - slopes.mean()
+
+
 CHOSEN: Mapping[str, Callable[[np.random.Generator, int, int], Made]] = {
     "independent": _independent,
     "autoregressive": _autoregressive(along=False),
@@ -121,6 +136,8 @@ INVENTED: Mapping[str, Callable[[np.random.Generator, int, int], Made]] = {
     "flags": _flags,
     "four clusters, along": _clusters,
     "twelve factors, along": _factors(along=True, count=12),
+    "smooth curves, along": _curves,
+    "one factor, across": _against,
 }
 """Designs that were invented after the rules had been chosen."""
 

@@ -9,7 +9,6 @@ from tacit import LinearRegression, PoissonRegressor
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.course_correction import Course
 from tacit.solvers.noisy_steps import Descent, take_steps
-from tacit.solvers.shrinkage import unclipped_share
 from tacit.solvers.staged_gradient import Staged
 from tacit.solvers.step_correction import tail_variance, way_left
 from tacit.solvers.wide_rules import COLUMNS
@@ -44,8 +43,8 @@ def test_steps_that_lead_away_leave_the_whole_way() -> None:
 
 
 def test_the_variance_of_two_stages_is_the_sum_over_every_noise() -> None:
-    share = unclipped_share(1.2)
-    course = Course.at_start(coordinates(CURVATURE)).after(FIRST, 0.3).after(SECOND, 0.1)
+    share = 0.8
+    course = Course.at_start(coordinates(CURVATURE)).after(FIRST, 0.3, share).after(SECOND, 0.1, share)
     variance = np.zeros(4)
     for stage, (descent, noise) in enumerate(((FIRST, 0.3), (SECOND, 0.1))):
         for number in range(descent.iterations):
@@ -65,7 +64,7 @@ def test_blocks_of_noise_go_and_blocks_of_signal_stay() -> None:
     width = 60
     resolved = np.full(width, 0.1)
     resolved[:3] = 0.9
-    course = Course.at_start(coordinates(resolved)).after(FIRST, 0.02).after(SECOND, 0.01)
+    course = Course.at_start(coordinates(resolved)).after(FIRST, 0.02, 1.0).after(SECOND, 0.01, 1.0)
     theta = np.sqrt(course.variance) * np.where(np.arange(width) % 2, 0.9, -0.9)
     theta[:3] = 5.0
     # Directions of the wider spread come first: those three are the first two blocks.
@@ -78,7 +77,7 @@ def test_blocks_of_noise_go_and_blocks_of_signal_stay() -> None:
 
 
 def test_the_rest_of_the_way_is_gone_up_to_a_factor() -> None:
-    course = Course.at_start(coordinates(np.array([0.9, 0.05]))).after(SECOND, 0.0)
+    course = Course.at_start(coordinates(np.array([0.9, 0.05]))).after(SECOND, 0.0, 1.0)
     found, after = course.corrected(np.ones(2), 1.35)
     reached = 1 - course.left
     np.testing.assert_allclose(found, [1 / reached[0], 1.35])
@@ -87,7 +86,7 @@ def test_the_rest_of_the_way_is_gone_up_to_a_factor() -> None:
 
 
 def test_a_curvature_that_noise_hides_is_taken_as_the_smallest() -> None:
-    hidden, smallest = (Course.at_start(coordinates(np.array([it]))).after(SECOND, 1.0) for it in (0.0, 0.02))
+    hidden, smallest = (Course.at_start(coordinates(np.array([it]))).after(SECOND, 1.0, 1.0) for it in (0.0, 0.02))
     assert COLUMNS.smallest_curvature == 0.02
     np.testing.assert_array_equal(hidden.variance, smallest.variance)
 

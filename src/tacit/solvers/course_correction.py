@@ -19,7 +19,7 @@ import numpy as np
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.quantiles import SMALLEST
-from tacit.solvers.shrinkage import blocks, ordered_directions, unclipped_share
+from tacit.solvers.shrinkage import blocks, ordered_directions
 from tacit.solvers.step_correction import tail_variance, way_left
 from tacit.solvers.wide_rules import COLUMNS
 
@@ -38,9 +38,12 @@ class Course:
         width = len(_curvature(coordinates))
         return cls(coordinates, np.zeros(width), np.ones(width))
 
-    def after(self, descent: Descent, noise: float) -> Course:
-        """Take the steps of a stage; `noise` is the deviation of a mean gradient, in units of its step."""
-        curvature = _curvature(self.coordinates) * unclipped_share(descent.clip_factor or 1.0)
+    def after(self, descent: Descent, noise: float, steepest: float) -> Course:
+        """Take the steps of a stage; `noise` is the deviation of a mean gradient, in units of its step.
+
+        `steepest` is the curvature of a direction that is whitened completely.
+        """
+        curvature = steepest * _curvature(self.coordinates)
         kept = way_left(curvature, descent)
         variance = kept**2 * self.variance + noise**2 * tail_variance(curvature, descent)
         return Course(self.coordinates, variance, kept * self.left)

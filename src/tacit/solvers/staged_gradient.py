@@ -92,8 +92,9 @@ class Staged(CoefficientSolver):
             descent = replace(stage.descent, step_size=stage.descent.step_size * unit)
             theta, noise = descend(gate, plan, descent, coordinates, theta, clip, loss)
             if course is not None:
-                course = course.after(stage.descent, noise * unit)
-                longest = COLUMNS.longest[loss.code in LOG_LINKED] if stage is self.stages[-1] else 1.0
+                course = course.after(stage.descent, noise * unit, unclipped_share(stage.descent.clip_factor or 1.0))
+                last = stage is self.stages[-1]
+                longest = COLUMNS.longest[0 if loss.code is Code.SQUARED else 1] if last else 1.0
                 way, course = course.corrected(theta - start, longest)
                 theta = start + way
         if self.shrinkage > 0 and course is None:

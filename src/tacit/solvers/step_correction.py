@@ -36,12 +36,17 @@ def shortened(
     if isinstance(price, BatchPrice):
         noise /= float(price.batches.rate)
     resolved = coordinates.directions[1]
-    curvature = LABELS.curvature * min(descent.clip_factor or 1.0, LABELS.largest_clip) / flatness
+    curvature = label_curvature(descent, flatness)
     variance = noise**2 * float(np.sum(resolved * tail_variance(curvature * resolved, descent)))
     if variance == 0.0:
         return descent
     factor = min(1.0, math.sqrt(largest / variance)) * min(1.0, 1.0 / variance)
     return replace(descent, step_size=descent.step_size * factor)
+
+
+def label_curvature(descent: Descent, flatness: float) -> float:
+    """Curvature of two labels in a direction that is whitened completely, as balanced and clipped gradients see it."""
+    return LABELS.curvature * min(descent.clip_factor or 1.0, LABELS.largest_clip) / flatness
 
 
 def counted(plan: Plan, descent: Descent) -> Descent:

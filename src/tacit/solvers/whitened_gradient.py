@@ -21,6 +21,7 @@ from tacit.losses.links import unit
 from tacit.losses.loss import TWO_LABELS, Code
 from tacit.solvers.column_standards import standardised
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, is_lower, times_triangular, triangular
+from tacit.solvers.course_correction import Course
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -34,7 +35,7 @@ from tacit.solvers.solver import (
     require_passes,
 )
 from tacit.solvers.spectrum import Spectrum, noise_norm
-from tacit.solvers.step_correction import counted, lengthened, shortened
+from tacit.solvers.step_correction import counted, label_curvature, lengthened, shortened
 from tacit.solvers.wide_rules import COLUMNS
 
 SMALLEST_RIDGE = 1e-7
@@ -133,8 +134,18 @@ class WhitenedGradient(CoefficientSolver):
         begin = None if start is None else coordinates.working(start)
         # Clips and steps are those of logits.
         logits = unit(plan.loss.code)
-        descent = replace(descent, step_size=descent.step_size / logits**2)
-        return descend(gate, plan, descent, coordinates, begin, clip * logits, plan.loss)[0]
+        steps = replace(descent, step_size=descent.step_size / logits**2)
+        theta, noise = descend(gate, plan, steps, coordinates, begin, clip * logits, plan.loss)
+        if not (sums_before(self.whitening) and self.whitening.queries and self._is_free(plan)):
+            return theta
+        course = Course.at_start(coordinates).after(descent, noise / logits**2, label_curvature(descent, flatness))
+        start = np.zeros_like(theta) if begin is None else begin
+        return start + course.corrected(theta - start, COLUMNS.longest[2])[0]
+
+    @staticmethod
+    def _is_free(plan: Plan) -> bool:
+        """Whether the result of two labels may be corrected: a penalty has its own say in how far it goes."""
+        return plan.loss.code in TWO_LABELS and plan.penalty == Penalty()
 
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | None = None) -> Coordinates:

@@ -28,8 +28,9 @@ class Columns:
     smallest_curvature: float = rule(
         0.02, "of a direction whose way and noise are followed: a guess, below all that was seen"
     )
-    longest: tuple[float, float] = rule(
-        (1.35, 1.15), "factor by which the way that is left is gone, of numbers and counts: longer ones stretch noise"
+    longest: tuple[float, float, float] = rule(
+        (1.35, 1.15, 1.2),
+        "factor by which the way left is gone, of numbers, counts and labels: longer ones stretch noise",
     )
     short: float = rule(120.0, "n·μ/d of the second moments up to which rounding to such steps is below the noise")
 
