@@ -64,12 +64,12 @@ def test_blocks_of_noise_go_and_blocks_of_signal_stay() -> None:
     width = 60
     resolved = np.full(width, 0.1)
     resolved[:3] = 0.9
-    course = Course.at_start(coordinates(resolved)).after(FIRST, 0.02, 1.0).after(SECOND, 0.01, 1.0)
+    # Directions of the wider spread come first: the first three are the first two blocks.
+    wider = replace(coordinates(resolved), matrix=np.diag(np.arange(1.0, width + 1)))
+    course = Course.at_start(wider).after(FIRST, 0.02, 1.0).after(SECOND, 0.01, 1.0)
     theta = np.sqrt(course.variance) * np.where(np.arange(width) % 2, 0.9, -0.9)
     theta[:3] = 5.0
-    # Directions of the wider spread come first: those three are the first two blocks.
-    spread = replace(course, coordinates=replace(course.coordinates, matrix=np.diag(np.arange(1.0, width + 1))))
-    found, after = spread.corrected(theta)
+    found, after = course.corrected(theta)
     np.testing.assert_allclose(found[:3], 5.0, rtol=1e-3)
     np.testing.assert_array_equal(found[3:], 0.0)
     np.testing.assert_array_equal(after.variance[3:], 0.0)

@@ -12,14 +12,14 @@ The first factor is Stein's; the second goes on with the way. Everything in it w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.solvers.coordinates import Coordinates, Vector
+from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.quantiles import SMALLEST
-from tacit.solvers.shrinkage import blocks, ordered_directions
+from tacit.solvers.shrinkage import Integers, blocks, ordered_directions
 from tacit.solvers.step_correction import tail_variance, way_left
 from tacit.solvers.wide_rules import COLUMNS
 
@@ -28,41 +28,40 @@ from tacit.solvers.wide_rules import COLUMNS
 class Course:
     """How far a descent has come in each direction of its coordinates: noise variance, and share of the way left."""
 
-    coordinates: Coordinates
+    curvature: Vector
+    directions: Matrix
+    order: Integers
     variance: Vector
     left: Vector
 
     @classmethod
     def at_start(cls, coordinates: Coordinates) -> Course:
-        """Nothing done yet."""
-        width = len(_curvature(coordinates))
-        return cls(coordinates, np.zeros(width), np.ones(width))
+        """Nothing done yet; curvatures are those of directions as second moments saw them."""
+        resolved = np.ones(1) if coordinates.directions is None else coordinates.directions[1]
+        order, directions = ordered_directions(coordinates)
+        curvature = np.clip(resolved, COLUMNS.smallest_curvature, 1.0)
+        return cls(curvature, directions, order, np.zeros(len(curvature)), np.ones(len(curvature)))
 
     def after(self, descent: Descent, noise: float, steepest: float) -> Course:
         """Take the steps of a stage; `noise` is the deviation of a mean gradient, in units of its step.
 
         `steepest` is the curvature of a direction that is whitened completely.
         """
-        curvature = steepest * _curvature(self.coordinates)
+        curvature = steepest * self.curvature
         kept = way_left(curvature, descent)
         variance = kept**2 * self.variance + noise**2 * tail_variance(curvature, descent)
-        return Course(self.coordinates, variance, kept * self.left)
+        return replace(self, variance=variance, left=kept * self.left)
 
     def corrected(self, theta: Vector, longest: float = 1.0) -> tuple[Vector, Course]:
         """Correct what was found since the start; blocks grow by at most a factor `longest`."""
-        order, vectors = ordered_directions(self.coordinates)
-        curvature, rotated = _curvature(self.coordinates), vectors.T @ theta
+        rotated = self.directions.T @ theta
         factor = np.ones(len(rotated))
         for block in blocks(len(rotated)):
-            chosen = order[block]
-            noisy = float(np.sum(curvature[chosen] * self.variance[chosen]))
-            found = float(np.sum(curvature[chosen] * rotated[chosen] ** 2))
+            chosen = self.order[block]
+            noisy = float(np.sum(self.curvature[chosen] * self.variance[chosen]))
+            found = float(np.sum(self.curvature[chosen] * rotated[chosen] ** 2))
             factor[chosen] = max(0.0, 1.0 - noisy / max(found, SMALLEST))
         factor *= np.minimum(longest, 1.0 / np.maximum(1.0 - self.left, SMALLEST))
         left = 1.0 - factor * (1.0 - self.left)
-        return np.asarray(vectors @ (factor * rotated)), Course(self.coordinates, factor**2 * self.variance, left)
-
-
-def _curvature(coordinates: Coordinates) -> Vector:
-    resolved = np.ones(1) if coordinates.directions is None else coordinates.directions[1]
-    return np.clip(resolved, COLUMNS.smallest_curvature, 1.0)
+        way = np.asarray(self.directions @ (factor * rotated))
+        return way, replace(self, variance=factor**2 * self.variance, left=left)
