@@ -20,6 +20,7 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.noisy_steps import Descent
 from tacit.solvers.quantiles import SMALLEST
 from tacit.solvers.rules import CORRECTIONS
+from tacit.solvers.spectrum import one_thread
 from tacit.solvers.step_correction import tail_variance
 
 Integers = NDArray[np.int64]
@@ -48,7 +49,8 @@ def ordered_directions(coordinates: Coordinates) -> tuple[Integers, Matrix]:
     matrix, (vectors, resolved) = coordinates.matrix, coordinates.directions or (None, np.ones(1))
     vectors = np.eye(len(resolved)) if vectors is None else vectors
     # v'(M'M)⁻¹v of every direction v; the product M'M may be singular where M is not.
-    spread = np.sum((vectors if matrix is None else np.linalg.solve(matrix.T, vectors)) ** 2, axis=0)
+    with one_thread(len(resolved)):
+        spread = np.sum((vectors if matrix is None else np.linalg.solve(matrix.T, vectors)) ** 2, axis=0)
     return np.argsort(-spread), vectors
 
 
