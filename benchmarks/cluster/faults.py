@@ -73,7 +73,7 @@ class Processes:
 
 
 class Attack:
-    """Kills a random worker at a random instant of a fit: after one of its reports, and part of the time to the next."""
+    """Kills a random worker at some instant of a fit: after one of its reports, and part of the time to the next."""
 
     def __init__(self, cluster: Processes, rng: np.random.Generator, reports: Sequence[float]) -> None:
         self._left = int(rng.integers(1, len(reports)))

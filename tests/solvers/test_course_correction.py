@@ -100,7 +100,6 @@ def test_wide_fits_of_numbers_and_counts_are_corrected_and_no_others() -> None:
         "wide counts": PoissonRegressor(epsilon=1.0, bounds=(-1, 1), y_max=9).plan(20_000, 300),
         "narrow counts": PoissonRegressor(epsilon=1.0, bounds=(-1, 1), y_max=9).plan(20_000, 30),
     }
-    shrinkage = {name: plan.solver.shrinkage for name, plan in plans.items() if isinstance(plan.solver, Staged)}
-    assert shrinkage["wide numbers"] == shrinkage["wide counts"] == 1.0
-    assert shrinkage["narrow counts"] == shrinkage["penalised"] == 0.0
-    assert 0.0 < shrinkage["narrow numbers"] < 1.0
+    followed = {name: plan.solver.follows_course for name, plan in plans.items() if isinstance(plan.solver, Staged)}
+    assert {name for name, follows in followed.items() if follows} == {"wide numbers", "wide counts"}
+    assert len(followed) == len(plans)

@@ -29,7 +29,7 @@ from tacit.solvers.response_location import LocatingResponse, ResponseLocation, 
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
 from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced, require_passes
-from tacit.solvers.whitened_gradient import Whitening, after_sums, column_queries, moment_steps, sums_before, whiten
+from tacit.solvers.whitened_gradient import Whitening, after_sums, column_queries, moment_steps, whiten
 from tacit.solvers.wide_rules import COLUMNS
 
 
@@ -49,8 +49,9 @@ class Stage:
 class Staged(CoefficientSolver):
     """Location of the response, whitening, stages of descent, and what corrects the result.
 
-    `shrinkage` is how much of the noise's share is taken off the result, 0 for none; of wide tables
-    after every stage. Level and slope are asked for at the end where `recalibration` is n·μ of each of them.
+    `shrinkage` is how much of the noise's share is taken off the result, 0 for none. With
+    `follows_course` it is taken off after every stage, and the rest of the way is gone. Level and
+    slope are asked for at the end where `recalibration` is n·μ of each of them.
     """
 
     locating_response: LocatingResponse
@@ -58,19 +59,23 @@ class Staged(CoefficientSolver):
     stages: tuple[Stage, ...]
     shrinkage: float = 0.0
     recalibration: float | None = None
+    follows_course: bool = False
     name: str = "staged-gradient"
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Locate the response, whiten, descend, correct."""
         location = locate_response(gate, plan, self.locating_response)
         coordinates = whiten(gate, plan, self.whitening)
-        theta, _ = self.descend_in(gate, plan, coordinates, location)
+        theta, _ = self.descend_in(gate, plan, coordinates, location, corrected=self.follows_course)
         return Solution(coordinates.prepared(theta))
 
     def descend_in(
-        self, gate: Gate, plan: Plan, coordinates: Coordinates, location: ResponseLocation
+        self, gate: Gate, plan: Plan, coordinates: Coordinates, location: ResponseLocation, *, corrected: bool = False
     ) -> tuple[Vector, Residuals]:
-        """Working coefficients after all stages, and the residuals before the last."""
+        """Working coefficients after all stages, and the residuals before the last.
+
+        With `corrected` noise and way of every direction are followed, and corrected after every stage.
+        """
         start = coordinates.working(first_coefficients(plan, location))
         known = Residuals(location.size, RESPONSE.normal * location.size, location.mean or 1.0)
         if plan.design.response.kind == Count.kind:
@@ -78,7 +83,7 @@ class Staged(CoefficientSolver):
             known = replace(known, size=max(known.size, least))
         theta, sizes = start, []
         one_in = self.whitening.one_in
-        course = Course.at_start(coordinates) if self.shrinkage > 0 and sums_before(self.whitening) else None
+        course = Course.at_start(coordinates) if corrected else None
         for number, stage in enumerate(self.stages):
             known = measure(gate, plan, stage.scale_rounds, coordinates, theta, known, one_in)
             sizes.append(known.size)
@@ -180,19 +185,12 @@ def priced_stages(
         locating,
         after_sums(whitening_of_numbers(facts, allowed, queries, share), columns),
         stages,
-        shrinkage=shrinkage_of(facts, signal, columns),
+        shrinkage=min(1.0, CORRECTIONS.full_shrinkage / signal) if recalibrates else 0.0,
         recalibration=one if recalibrates else None,
+        follows_course=bool(columns) and free and code in {Code.SQUARED, Code.POISSON},
         name=name,
     )
     return assembled(facts, solver, steps, _forecast(facts, stages[-1].descent, math.sqrt(left)))
-
-
-def shrinkage_of(facts: PublicFacts, signal: float, columns: int) -> float:
-    """How much of the noise's share is taken off: of wide tables all, of other least squares less at a clear signal."""
-    code = facts.loss.code
-    if facts.penalty != Penalty() or not (code is Code.SQUARED or (columns and code is Code.POISSON)):
-        return 0.0
-    return 1.0 if columns else min(1.0, CORRECTIONS.full_shrinkage / signal)
 
 
 def _stage_steps(facts: PublicFacts, stage: Stage, counts: Fraction, gradients: Fraction) -> list[Step]:

@@ -115,7 +115,9 @@ class WhitenedGradient(CoefficientSolver):
         descent = self.descent
         if start is not None and self.uneven:
             descent = lengthened(descent, unit(plan.loss.code) * start)
-        return Solution(coordinates.prepared(self.descend_in(gate, plan, coordinates, descent, start)))
+        corrected = bool(sums_before(self.whitening) and self.whitening.queries) and _is_free(plan)
+        theta = self.descend_in(gate, plan, coordinates, descent, start, corrected=corrected)
+        return Solution(coordinates.prepared(theta))
 
     def descend_in(
         self,
@@ -125,8 +127,13 @@ class WhitenedGradient(CoefficientSolver):
         descent: Descent,
         start: Vector | None,
         flatness: float = 1.0,
+        *,
+        corrected: bool = False,
     ) -> Vector:
-        """Working coefficients after descent; curvatures are 1 / `flatness` of the usual ones."""
+        """Working coefficients after descent; curvatures are 1 / `flatness` of the usual ones.
+
+        With `corrected` noise and way of every direction are followed, and corrected.
+        """
         descent = counted(plan, descent) if self.follows_count else descent
         clip = (descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
         clip *= plan.design.unit_rows**-WHITENING.unit_rows
@@ -136,16 +143,16 @@ class WhitenedGradient(CoefficientSolver):
         logits = unit(plan.loss.code)
         steps = replace(descent, step_size=descent.step_size / logits**2)
         theta, noise = descend(gate, plan, steps, coordinates, begin, clip * logits, plan.loss)
-        if not (sums_before(self.whitening) and self.whitening.queries and self._is_free(plan)):
+        if not corrected:
             return theta
         course = Course.at_start(coordinates).after(descent, noise / logits**2, label_curvature(descent, flatness))
         start = np.zeros_like(theta) if begin is None else begin
         return start + course.corrected(theta - start, COLUMNS.longest[2])[0]
 
-    @staticmethod
-    def _is_free(plan: Plan) -> bool:
-        """Whether the result of two labels may be corrected: a penalty has its own say in how far it goes."""
-        return plan.loss.code in TWO_LABELS and plan.penalty == Penalty()
+
+def _is_free(plan: Plan) -> bool:
+    """Whether the result of two labels may be corrected: a penalty has its own say in how far it goes."""
+    return plan.loss.code in TWO_LABELS and plan.penalty == Penalty()
 
 
 def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | None = None) -> Coordinates:
