@@ -34,6 +34,7 @@ TOPICS = (
     "coverage",
     "images",
     "network_steps",
+    "network_images",
     "network_tables",
     "aggregate",
     "pate",
@@ -48,7 +49,7 @@ TOPICS = (
 )
 WITH_OPTIONS = frozenset(
     {"accuracy", "audits", "cluster", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
-    | {"levels", "small_tables"}
+    | {"levels", "network_images", "small_tables"}
 )
 
 
