@@ -63,12 +63,14 @@ class ScatteringNetwork(nn.Module):
 class ScatteringRecipe:
     """Features and whitening of an image recipe, and the constants of a training on them.
 
-    `iterations` are those at μ = 1. `rate` is the expected share of the images in a batch.
+    `iterations` are those at μ = 1, and at least `fewest` at any budget. `rate` is the expected share of the images in
+    a batch.
     """
 
     images: ImageRecipe
     rate: float = 0.4
     iterations: float = 95.0
+    fewest: int = 20
     scale: float = 0.05
     clip: float = 0.05
     step_size: float = 2000.0
@@ -80,7 +82,7 @@ class ScatteringRecipe:
 
     def training(self, records: int, mu: float) -> ChannelTraining:
         """The constants of a training of so many images at a budget of μ."""
-        steps = max(20, min(200, round(self.iterations * math.sqrt(mu))))
+        steps = max(self.fewest, min(200, round(self.iterations * math.sqrt(mu))))
         size = max(1, round(self.rate * records))
         return ChannelTraining(size, steps, self.clip, self.step_size, self.momentum, self.tail, self.physical_batch)
 
