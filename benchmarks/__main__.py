@@ -49,7 +49,7 @@ TOPICS = (
 )
 WITH_OPTIONS = frozenset(
     {"accuracy", "audits", "cluster", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
-    | {"levels", "network_images", "small_tables"}
+    | {"levels", "network_images", "network_tables", "small_tables"}
 )
 
 

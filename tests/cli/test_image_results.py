@@ -15,7 +15,7 @@ RNG = np.random.default_rng(1)
 def test_a_curve_says_what_was_spent_after_each_step() -> None:
     plan = ImageClassifier(epsilon=2.0, delta=1e-5, recipe=small_recipe()).plan(100)
     curve = AccuracyCurve(plan, Screen(as_json=True))
-    for done in (0, 5, curve.steps, curve.steps + 9):
+    for done in (1, 5, curve.steps, curve.steps + 9):
         curve.line(done, 0.5)
     spent = [point["epsilon"] for point in curve.points]
     assert spent == sorted(spent)

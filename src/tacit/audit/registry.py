@@ -291,7 +291,6 @@ OTHERS: tuple[Attack, ...] = (
     Attack("NetworkGradient", Subject.MECHANISM, one_gradient),
     # Here every answer is seen.
     Attack("ScatteringClassifier", Subject.ESTIMATOR, scattering_fit),
-    Attack("channel-network", Subject.SOLVER, scattering_fit),
     *(
         Attack(query.__name__, Subject.MECHANISM, partial(case.worlds, Relation.REPLACE_ONE))
         for query, case in BLOCK_QUERIES.items()

@@ -71,7 +71,7 @@ class ScatteringRecipe:
     rate: float = 0.4
     iterations: float = 95.0
     fewest: int = 20
-    scale: float = 0.05
+    scale: float = 0.04
     clip: float = 0.05
     step_size: float = 2000.0
     momentum: float = 0.9
