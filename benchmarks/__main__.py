@@ -35,6 +35,7 @@ TOPICS = (
     "coverage",
     "images",
     "network_steps",
+    "network_images",
     "network_tables",
     "aggregate",
     "pate",
@@ -49,7 +50,7 @@ TOPICS = (
 )
 WITH_OPTIONS = frozenset(
     {"accuracy", "audits", "cluster", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}
-    | {"levels", "scale", "small_tables"}
+    | {"levels", "network_images", "network_tables", "scale", "small_tables"}
 )
 
 

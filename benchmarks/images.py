@@ -70,23 +70,29 @@ Prepared = tuple[PreparedImages, Any, PreparedImages, Any]
 
 def _prepared(name: str, file: Path, cache: Path | None) -> Prepared:
     """Features of training and test images, of a cache where there is one."""
-    found, model = read_images(file), ImageClassifier(epsilon=1.0, delta=DELTA, recipe=name)
+    found = read_images(file)
+    return (
+        features_of(name, found.x_train, cache),
+        found.y_train,
+        features_of(name, found.x_test, cache),
+        found.y_test,
+    )
 
-    def features(images: Any) -> PreparedImages:
-        if cache is None:
-            return model.prepare(images)
-        recipe = RECIPES[name]
-        digest = hashlib.sha256(f"{recipe.features} {images.shape}".encode() + images.tobytes()).hexdigest()[:32]
-        path = cache / f"{name}-{digest}.npz"
-        if path.is_file():
-            with np.load(path) as stored:
-                return PreparedImages(tuple(stored[key] for key in sorted(stored)), recipe.features, recipe.shape)
-        made = model.prepare(images)
-        cache.mkdir(parents=True, exist_ok=True)
-        np.savez(path, *made.rows)
-        return made
 
-    return features(found.x_train), found.y_train, features(found.x_test), found.y_test
+def features_of(name: str, images: Any, cache: Path | None) -> PreparedImages:
+    """Features of images, which are kept in a cache where there is one."""
+    model, recipe = ImageClassifier(epsilon=1.0, delta=DELTA, recipe=name), RECIPES[name]
+    if cache is None:
+        return model.prepare(images)
+    digest = hashlib.sha256(f"{recipe.features} {images.shape}".encode() + images.tobytes()).hexdigest()[:32]
+    path = cache / f"{name}-{digest}.npz"
+    if path.is_file():
+        with np.load(path) as stored:
+            return PreparedImages(tuple(stored[key] for key in sorted(stored)), recipe.features, recipe.shape)
+    made = model.prepare(images)
+    cache.mkdir(parents=True, exist_ok=True)
+    np.savez(path, *made.rows)
+    return made
 
 
 def _fitted(name: str, epsilon: float, images: Prepared) -> dict[str, Any]:
@@ -115,7 +121,8 @@ def _summary() -> list[tuple[str, float, list[float], float]]:
     return found
 
 
-def _error(scores: list[float]) -> float:
+def error_of(scores: list[float]) -> float:
+    """Standard error of a mean."""
     return statistics.stdev(scores) / len(scores) ** 0.5 if len(scores) > 1 else float("nan")
 
 
@@ -130,7 +137,7 @@ def _write_page() -> None:
     ]
     for name, epsilon, scores, seconds in _summary():
         floor, aim = ASKED[name, epsilon]
-        mean = f"{statistics.mean(scores):.4f} | {_error(scores):.4f}"
+        mean = f"{statistics.mean(scores):.4f} | {error_of(scores):.4f}"
         lines.append(f"| {name} | {epsilon:g} | {len(scores)} | {mean} | {floor} | {aim} | {seconds:.0f} |")
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -141,5 +148,5 @@ def _record() -> None:
         (floor, aim), mean = ASKED[name, epsilon], statistics.mean(scores)
         what = f"{name} at ε = {epsilon:g}"
         figures.append(Figure(what, mean, "accuracy", f"at least {floor} (aim {aim})", mean >= floor))
-        details[what] = {"runs": scores, "standard error": _error(scores), "seconds a fit": seconds}
+        details[what] = {"runs": scores, "standard error": error_of(scores), "seconds a fit": seconds}
     write("images", figures, details)

@@ -1,4 +1,4 @@
-"""`tacit images --model cnn`: JSON, live table, files, and refusals."""
+"""Networks of `tacit images`: JSON, live table, files, and refusals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.neural import image_networks
+from tacit.audit.image_fits import small_recipe
+from tacit.neural import image_networks, scattering_networks
 from tacit.neural.image_networks import RECIPES
+from tacit.neural.scattering_networks import ScatteringRecipe
 
 Command = Callable[..., Any]
 RNG = np.random.default_rng(12)
@@ -75,3 +77,35 @@ def test_wrong_input_is_refused(command: Command, arguments: list[Any], changes:
     done = command(*network(*arguments))
     assert done.code == code, done.err
     assert says in done.err
+
+
+@pytest.fixture
+def _small_scattering(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = ScatteringRecipe(replace(small_recipe(), classes=10, pixels=14))
+    monkeypatch.setattr(scattering_networks, "RECIPES", MappingProxyType({"mnist": small}))
+
+
+@pytest.mark.usefixtures("_small_scattering")
+def test_a_network_on_scattering_features_has_table_certificate_and_curve(command: Command) -> None:
+    written()
+    arguments = ("images", "mnist", "--data", "images.npz", "--model", "scattering-cnn", "--epsilon", 2)
+    done = command(*arguments, "--output", "out")
+    assert done.code == 0, done.err
+    for words in ("second moments of channels", "gradient descent", "ε spent", "accuracy", "Guarantee", "zero-out"):
+        assert words in done.out
+    assert command("verify", "out/certificate.json").code == 0
+    found = command(*arguments, "--json").document
+    assert found["model"] == "scattering-cnn"
+    assert found["certificate"]["solver"] == "channel-network"
+    assert found["steps"][-1]["accuracy"] == found["accuracy"]
+    assert found["steps"][-1]["epsilon"] == pytest.approx(found["epsilon"], rel=1e-6)
+    spent = [point["epsilon"] for point in found["steps"]]
+    assert spent == sorted(spent)
+
+
+@pytest.mark.usefixtures("_small_scattering")
+def test_a_network_on_scattering_features_refuses_before_anything_is_spent(command: Command) -> None:
+    written(y_train=np.full(400, 10))
+    arguments = ("--data", "images.npz", "--model", "scattering-cnn", "--epsilon", 2)
+    assert "from 0 to 9" in command("images", "mnist", *arguments).err
+    assert "recipe must be one of" in command("images", "emnist", *arguments).err

@@ -30,7 +30,7 @@ from tacit.solvers.choice import plan_warnings
 from tacit.solvers.evaluation import OF_LABELS, OF_NUMBERS, plan_evaluation
 from tacit.solvers.moments import predicted_error
 from tacit.solvers.solver import PublicFacts
-from tools.golden import block_plans, family_plans
+from tools.golden import block_plans, family_plans, network_plans
 
 SIGNALS = (0.5, 0.9, 1, 1.1, 4, 5, 15, 20, 25, 30, 60, 100, 200, 250, 1000)
 """Values of n·μ/d at which some rule changes."""
@@ -118,8 +118,10 @@ EVALUATED: Mapping[str, tuple[Callable[..., Any], Settings]] = {
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every plan by its name; plans are made when they are called for."""
-    for name, model, n, d, settings in (*_grid(), *block_plans.cases(), *family_plans.cases()):
-        factory, own = {**MODELS, **COVARIANCE, **OWN, **EVALUATED, **block_plans.MODELS, **family_plans.MODELS}[model]
+    tables = MODELS, COVARIANCE, OWN, EVALUATED, block_plans.MODELS, family_plans.MODELS, network_plans.MODELS
+    models = {name: made for table in tables for name, made in table.items()}
+    for name, model, n, d, settings in (*_grid(), *block_plans.cases(), *family_plans.cases(), *network_plans.cases()):
+        factory, own = models[model]
         chosen = {"bounds": (-1, 1), **own, **settings}
         yield name, partial(_plan, factory, chosen, n, d)
 

@@ -13,9 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.accounting.composition import compose
+from tacit.audit.answer_laws import gaussian_log_ratio
 from tacit.audit.attack import Worlds, approximate_budget
 from tacit.audit.bounds import Floats
+from tacit.audit.image_fits import RECORDS as IMAGES
+from tacit.audit.image_fits import small_recipe, tables
+from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.plan import Plan
+from tacit.contract.query import KIND_OF, Answer, Gate, Query, QueryKind
+from tacit.contract.sensitivity import Price
 from tacit.engine.gate import PlannedGate
 from tacit.rows.storage.example_rows import ExampleRows
 
@@ -114,6 +120,49 @@ def regressor_fit(mu: float, seed: int | None) -> Worlds:
         weights="last",
     )
     return _worlds(model.plan(RECORDS, 1), np.ones(RECORDS, dtype=np.float32), np.array([1.0, 1.0]), seed)
+
+
+class TwinNetworks:
+    """A gate to one of two tables of images, which adds up log P₁ / P₀ of its noised answers.
+
+    Batches are of all records, so that answers are Gaussian. What they are without noise is asked at a price whose
+    noise is one step of a fine lattice.
+    """
+
+    def __init__(self, noised: Gate, exact: tuple[Any, Any]) -> None:
+        self._noised, self._exact, self.log_ratio = noised, exact, 0.0
+
+    def ask(self, query: Query) -> Answer:
+        """Answer on one table, and compare with both."""
+        answer = self._noised.ask(query)
+        batched = KIND_OF[type(query)] is QueryKind.NETWORK_GRADIENT
+        price = BatchPrice(2**40, 0, Batches(Sampling.POISSON, 1, 1)) if batched else Price(2**40, 0)
+        first, second = (table.answer(query, price).value for table in self._exact)
+        self.log_ratio += gaussian_log_ratio(first, second, answer)
+        return answer
+
+
+def scattering_fit(mu: float, seed: int | None) -> Worlds:
+    """Every answer of a fit of a network on scattering features: means, moments and gradients of all images."""
+    from tacit.mechanisms.mapped_network_responder import MappedNetworkResponder
+    from tacit.neural import ScatteringClassifier
+    from tacit.neural.scattering_networks import ScatteringRecipe
+
+    recipe = ScatteringRecipe(small_recipe(), rate=1.0, iterations=0.0, fewest=STEPS, clip=1e-3)
+    plan = ScatteringClassifier(budget=approximate_budget(mu), recipe=recipe).plan(IMAGES)
+    numbers, both = count(), tables()
+
+    def score(world: int) -> float:
+        own = None if seed is None else (seed << 32) + next(numbers)
+        noised = PlannedGate(plan, MappedNetworkResponder(both[world], seed=own))
+        twins = TwinNetworks(noised, tuple(MappedNetworkResponder(table, seed=0) for table in both))  # type: ignore[arg-type]
+        plan.solver.run(twins, plan)
+        return twins.log_ratio
+
+    def draw(world: int, runs: int) -> Floats:
+        return np.array([score(world) for _ in range(runs)])
+
+    return Worlds(compose(plan.events(), plan.relation), plan.relation, draw, 0.0)
 
 
 one_gradient = partial(_canary, rate=1.0, steps=1)

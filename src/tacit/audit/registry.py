@@ -22,7 +22,14 @@ from tacit.audit.fits import AuditedFit
 from tacit.audit.grouped_answers import GROUPED_QUERIES
 from tacit.audit.holdout_claims import holdout_claims
 from tacit.audit.image_fits import image_fit
-from tacit.audit.network_fits import classifier_fit, one_gradient, regressor_fit, training, whole_training
+from tacit.audit.network_fits import (
+    classifier_fit,
+    one_gradient,
+    regressor_fit,
+    scattering_fit,
+    training,
+    whole_training,
+)
 from tacit.audit.poisoning import one_poison
 from tacit.audit.programs import (
     Detector,
@@ -282,6 +289,8 @@ OTHERS: tuple[Attack, ...] = (
     Attack("DPTrainer", Subject.ESTIMATOR, whole_training),
     Attack("network-descent", Subject.SOLVER, training),
     Attack("NetworkGradient", Subject.MECHANISM, one_gradient),
+    # Here every answer is seen.
+    Attack("ScatteringClassifier", Subject.ESTIMATOR, scattering_fit),
     *(
         Attack(query.__name__, Subject.MECHANISM, partial(case.worlds, Relation.REPLACE_ONE))
         for query, case in BLOCK_QUERIES.items()

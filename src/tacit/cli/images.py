@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tacit.cli import options
 from tacit.cli.image_files import LabelledImages, read_images
-from tacit.cli.network_images import train_network
+from tacit.cli.image_results import AccuracyCurve, ImageFit
+from tacit.cli.network_images import train_network, train_on_scattering
 from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen, require_writable
 from tacit.errors import SettingError
-from tacit.files import write_text
 from tacit.ledger.repeated_fits import RefitWarning
 from tacit.validate import one_of
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from tacit.certificate.certificate import Certificate
     from tacit.contract.grouped_query import MappedGradient
-    from tacit.estimators.images import ImageClassifier, PreparedImages, PublicScore
+    from tacit.estimators.images import ImageClassifier, PreparedImages
 
 NAMES = ("mnist", "fashion", "cifar10")
-MODELS = ("linear", "cnn")
+MODELS = ("linear", "scattering-cnn", "cnn")
 EVERY = 10
 """Steps between two lines of the live table."""
 SWEPT_EPSILON = (0.5, 1.0, 2.0, 3.0, 7.53)
@@ -44,7 +44,7 @@ def images(
     epsilon: Annotated[float, flag("E", "Budget, above 0.")],
     delta: Annotated[float, flag("D", "Above 0 and below 1.")] = 1e-5,
     output: Annotated[Path | None, flag("DIRECTORY", "Write certificate and pictures there.", "--output", "-o")] = None,
-    model: Annotated[str, flag("MODEL", "linear on fixed features, or cnn: a network end to end.")] = "linear",
+    model: Annotated[str, flag("MODEL", "linear or scattering-cnn, on fixed features, or cnn, on pixels.")] = "linear",
     sweep: Annotated[bool, flag(None, "Draw accuracy against ε and against parameters.", "--sweep")] = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -63,9 +63,11 @@ def images(
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         require_writable([*files.values(), *swept.values()], [data], force=force)
-    if model == "cnn":
-        trained = train_network(name, data, epsilon=epsilon, delta=delta, files=files, screen=screen)
-        _show_result(*trained, screen)
+    if model != "linear":
+        train_model = train_network if model == "cnn" else train_on_scattering
+        trained = train_model(name, data, epsilon=epsilon, delta=delta, screen=screen)
+        trained.write(files)
+        _finish(trained, files, {}, screen)
         return
     from tacit.estimators.images import ImageClassifier, PublicScore
 
@@ -74,38 +76,37 @@ def images(
         fitted.plan(2)  # Wrong names and budgets are refused before a file is opened.
         found = read_images(data)
         _require_matching(found, fitted)
-        _show_plan(fitted, len(found.x_train), screen)
+        curve = AccuracyCurve(fitted.plan(len(found.x_train)), screen)
         train, test = fitted.prepare(found.x_train), fitted.prepare(found.x_test)
-        curve = _Curve(fitted, len(found.x_train), PublicScore(test, found.y_test), screen)
-        fitted.fit(train, found.y_train, watch=curve)
+        score = PublicScore(test, found.y_test)
+
+        def watch(done: int, theta: NDArray[np.float64], query: MappedGradient) -> None:
+            if done > 0 and done % EVERY == 0:
+                curve.line(done, score(theta, query))
+
+        fitted.fit(train, found.y_train, watch=watch)
         accuracy = fitted.score(test, found.y_test)
         curve.line(curve.steps, accuracy)
-    seconds = time.perf_counter() - started
-    certificate = fitted.certificate_
-    document: dict[str, Any] = {
-        "data": name,
-        "accuracy": accuracy,
-        "seconds": round(seconds, 2),
-        **{key: certificate.parsed["total"][key] for key in ("epsilon", "delta", "mu")},
-        "parameters": int(fitted.release_.theta.size),
-        "steps": curve.points,
-        "warnings": list(screen.warned),
-        "certificate": certificate.document,
-    }
-    if files:
-        from tacit.report.image_pictures import accuracy_picture
-
-        write_text(files["certificate"], certificate.to_json() + "\n")
-        points = [(point["epsilon"], point["accuracy"]) for point in curve.points]
-        accuracy_picture(points, files["steps"], title=f"{name}: accuracy while the budget is spent", axis="ε spent")
+    seconds, size = time.perf_counter() - started, int(fitted.release_.theta.size)
+    done = ImageFit(name, model, accuracy, len(found.y_test), seconds, size, curve.points, fitted.certificate_)
+    done.write(files)
+    further: dict[str, Any] = {}
     if swept:
         with screen.work(), warnings.catch_warnings():
             # Said once, in the result.
             warnings.simplefilter("ignore", RefitWarning)
-            document["sweep"] = _sweep(fitted, (train, found.y_train, test, found.y_test), swept)
-    document["files"] = {key: str(path) for key, path in {**files, **swept}.items()}
+            further["sweep"] = _sweep(fitted, (train, found.y_train, test, found.y_test), swept)
+    _finish(done, files, further, screen, swept)
+
+
+def _finish(
+    fit: ImageFit, files: dict[str, Path], further: dict[str, Any], screen: Screen, swept: dict[str, Path] | None = None
+) -> None:
+    """Show the result to programs and people."""
+    document = {**fit.document(screen), **further}
+    document["files"] = {key: str(path) for key, path in {**files, **(swept or {})}.items()}
     screen.result(document)
-    _show_result(document, len(found.y_test), certificate, screen)
+    _show_result(document, fit.tested, fit.certificate, screen)
 
 
 def _require_sweep(model: str, output: Path | None, *, sweep: bool) -> None:
@@ -139,47 +140,6 @@ def _require_matching(found: LabelledImages, model: ImageClassifier) -> None:
     """Refuse images or labels that the model does not take, of either part, before anything is scattered."""
     for pictures, labels in ((found.x_train, found.y_train), (found.x_test, found.y_test)):
         model.require(pictures, labels)
-
-
-def _show_plan(model: ImageClassifier, records: int, screen: Screen) -> None:
-    from tacit.report.statements import plan_table
-
-    plan = model.plan(records)
-    if not screen.quiet:
-        screen.heading("Plan")
-        screen.table(plan_table(plan))
-        screen.say(str(plan.guarantee()), "price")
-        screen.heading("Accuracy on public test images")
-        screen.plain(f"  {'step':>5}  {'ε spent':>8}  {'accuracy':>9}")
-
-
-class _Curve:
-    """The live table: accuracy of public images against what was spent, every few steps."""
-
-    def __init__(self, model: ImageClassifier, records: int, score: PublicScore, screen: Screen) -> None:
-        plan = model.plan(records)
-        self._events, self._plan, self._score, self._screen = plan.events(), plan, score, screen
-        self.steps = plan.steps[-1].times
-        self.points: list[dict[str, Any]] = []
-
-    def __call__(self, done: int, theta: NDArray[np.float64], query: MappedGradient) -> None:
-        if done > 0 and done % EVERY == 0:
-            self.line(done, self._score(theta, query))
-
-    def line(self, done: int, accuracy: float) -> None:
-        """Write a line."""
-        from tacit.accounting.composition import compose
-        from tacit.privacy.event import Repeated
-
-        last = self._plan.steps[-1]
-        *before, descent = self._events
-        one = descent.event if isinstance(descent, Repeated) else descent
-        spent = compose([*before, Repeated(one, min(done, last.times))], self._plan.relation)
-        delta = self._plan.budget.delta or 0.0
-        epsilon = self._plan.guarantee().epsilon if done == last.times else spent.epsilon(delta)
-        self.points.append({"step": done, "epsilon": epsilon, "accuracy": accuracy})
-        if not self._screen.quiet:
-            self._screen.plain(f"  {done:>5}  {epsilon:>8.3f}  {accuracy:>9.2%}")
 
 
 def _sweep(

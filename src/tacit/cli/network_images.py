@@ -1,31 +1,26 @@
-"""`tacit images --model cnn`: a convolutional network, trained end to end on private images."""
+"""`tacit images --model cnn` and `--model scattering-cnn`: networks, on pixels and on scattering features."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.cli.image_files import read_images
+from tacit.cli.image_results import AccuracyCurve, ImageFit
 from tacit.cli.output import Screen
-from tacit.files import write_text
 
 if TYPE_CHECKING:
-    from tacit.certificate.certificate import Certificate
-    from tacit.contract.plan import Plan
-    from tacit.neural.image_networks import PublicNetworkScore
+    from tacit.contract.channel_map import ChannelMap
     from tacit.solvers.network_descent import NetworkState
 
 LINES = 20
 """Lines of the live table."""
 
 
-def train_network(
-    name: str, data: Path, *, epsilon: float, delta: float, files: dict[str, Path], screen: Screen
-) -> tuple[dict[str, Any], int, Certificate]:
-    """Train a network on the images of a file; return its document, test images and certificate."""
+def train_network(name: str, data: Path, *, epsilon: float, delta: float, screen: Screen) -> ImageFit:
+    """Train a network end to end on the images of a file."""
     from tacit.neural.image_networks import PublicNetworkScore, image_examples, image_trainer
-    from tacit.report.statements import plan_table
 
     started = time.perf_counter()
     with screen.work() as progress:
@@ -34,60 +29,45 @@ def train_network(
         found = read_images(data)
         train = image_examples(name, found.x_train, found.y_train)
         test = image_examples(name, found.x_test, found.y_test)
-        plan = trainer.plan(len(train.labels))
-        if not screen.quiet:
-            screen.heading("Plan")
-            screen.table(plan_table(plan))
-            screen.say(str(plan.guarantee()), "price")
-            screen.heading("Accuracy on public test images")
-            screen.plain(f"  {'step':>5}  {'ε spent':>8}  {'accuracy':>9}")
         score = PublicNetworkScore(trainer, test)
-        curve = NetworkCurve(plan, score, screen)
-        trainer.observer = curve
+        curve = AccuracyCurve(trainer.plan(len(train.labels)), screen)
+
+        def observe(state: NetworkState) -> None:
+            if _is_shown(state.done, curve.steps):
+                curve.line(state.done, score(state))
+
+        trainer.observer = observe
         trainer.train(train, found.x_train)
         accuracy = score.of(trainer.module_)
-    certificate = trainer.certificate_
-    document: dict[str, Any] = {
-        "data": name,
-        "model": "cnn",
-        "accuracy": accuracy,
-        "seconds": round(time.perf_counter() - started, 2),
-        **{key: certificate.parsed["total"][key] for key in ("epsilon", "delta", "mu")},
-        "parameters": int(trainer.release_.theta.size),
-        "steps": curve.points,
-        "warnings": list(screen.warned),
-        "certificate": certificate.document,
-    }
-    if files:
-        from tacit.report.image_pictures import accuracy_picture
-
-        write_text(files["certificate"], certificate.to_json() + "\n")
-        points = [(point["epsilon"], point["accuracy"]) for point in curve.points]
-        title = f"{name}: accuracy of a network while the budget is spent"
-        accuracy_picture(points, files["steps"], title=title, axis="ε spent")
-    document["files"] = {key: str(path) for key, path in files.items()}
-    screen.result(document)
-    return document, len(found.y_test), certificate
+    size, seconds = int(trainer.release_.theta.size), time.perf_counter() - started
+    return ImageFit(name, "cnn", accuracy, len(found.y_test), seconds, size, curve.points, trainer.certificate_)
 
 
-class NetworkCurve:
-    """The live table: accuracy of public images against what was spent, every few steps."""
+def train_on_scattering(name: str, data: Path, *, epsilon: float, delta: float, screen: Screen) -> ImageFit:
+    """Train a network on scattering features of the images of a file."""
+    from tacit.neural.scattering_classifier import PublicScatteringScore, ScatteringClassifier
 
-    def __init__(self, plan: Plan, score: PublicNetworkScore, screen: Screen) -> None:
-        self._plan, self._score, self._screen = plan, score, screen
-        self._steps = plan.steps[0].times
-        self._every = max(1, self._steps // LINES)
-        self.points: list[dict[str, Any]] = []
+    started = time.perf_counter()
+    with screen.work() as progress:
+        model = ScatteringClassifier(epsilon=epsilon, delta=delta, recipe=name, progress=progress)
+        model.plan(2)  # Wrong names and budgets are refused before a file is opened.
+        found = read_images(data)
+        for pictures, labels in ((found.x_train, found.y_train), (found.x_test, found.y_test)):
+            model.require(pictures, labels)
+        curve = AccuracyCurve(model.plan(len(found.x_train)), screen)
+        train, test = model.prepare(found.x_train), model.prepare(found.x_test)
+        score = PublicScatteringScore(model, test, found.y_test)
 
-    def __call__(self, state: NetworkState) -> None:
-        """Score the released weights of a step."""
-        if state.done % self._every and state.done < self._steps:
-            return
-        from dataclasses import replace
+        def watch(state: NetworkState, channel_map: ChannelMap) -> None:
+            if _is_shown(state.done, curve.steps):
+                curve.line(state.done, score(state, channel_map))
 
-        (step,) = self._plan.steps
-        spent = replace(self._plan, steps=(replace(step, times=state.done),)).guarantee().epsilon
-        accuracy = self._score(state)
-        self.points.append({"step": state.done, "epsilon": spent, "accuracy": accuracy})
-        if not self._screen.quiet:
-            self._screen.plain(f"  {state.done:>5}  {spent:>8.3f}  {accuracy:>9.2%}")
+        model.fit(train, found.y_train, watch=watch)
+        accuracy = curve.points[-1]["accuracy"]
+    size, seconds = int(model.release_.theta.size), time.perf_counter() - started
+    what = "scattering-cnn"
+    return ImageFit(name, what, accuracy, len(found.y_test), seconds, size, curve.points, model.certificate_)
+
+
+def _is_shown(done: int, steps: int) -> bool:
+    return done % max(1, steps // LINES) == 0 or done == steps

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.channel_map import ChannelMap
 from tacit.contract.checked_query import CheckedQuery
 from tacit.errors import SettingError
 
@@ -39,6 +40,8 @@ class NetworkGradient(CheckedQuery):
 
     The examples of a batch stand at random places of `slots`, which are computed in chunks of `chunk`: all shapes are
     public. Sum and noise are divided by the rate of the batches, so they estimate the sum over all records.
+
+    With a `channel_map` the inputs are the rows that it makes of grouped rows, each of norm at most 1.
     """
 
     theta: NDArray[np.float64]
@@ -46,6 +49,7 @@ class NetworkGradient(CheckedQuery):
     network: Network
     slots: int
     chunk: int
+    channel_map: ChannelMap | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

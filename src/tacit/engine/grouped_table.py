@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.channel_map import ChannelMap
 from tacit.contract.plan import Plan
-from tacit.contract.query import Answer, Gate, Progress, Query
+from tacit.contract.query import Answer, Gate, Progress, Query, QueryKind
 from tacit.contract.release import Release
 from tacit.engine.gate import OpenGate, PlannedGate
 from tacit.engine.ledger_use import charge, require_price
@@ -20,6 +20,9 @@ from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.repeated_fits import RefitWarning, refit_warning
 from tacit.mechanisms.grouped_responder import GroupedResponder
 from tacit.rows.storage.grouped_rows import ROW_NORM, GroupedRows, Groups, map_rows
+
+if TYPE_CHECKING:
+    from tacit.mechanisms.mapped_network_responder import MappedNetworkResponder
 
 Watch = Callable[[int, Query], None]
 """Sees how many queries were answered before, and the next one: both are public."""
@@ -71,7 +74,7 @@ class GroupedTable:
         if warning is not None:
             warnings.warn(warning, RefitWarning, stacklevel=4)
         rows, self._rows = self._rows, None
-        with GroupedResponder(rows, private=plan.private, seed=seed) as responder:
+        with _responder(plan, rows, seed) as responder:
             gate: Gate = (PlannedGate if plan.private else OpenGate)(plan, responder, progress)
             found = plan.solver.run(gate if watch is None else WatchedGate(gate, watch), plan)
         release = Release(plan, found.theta, seed is not None, channel_map=found.channel_map)
@@ -80,9 +83,25 @@ class GroupedTable:
         return release
 
 
+def _responder(plan: Plan, rows: GroupedRows, seed: int | None) -> GroupedResponder | MappedNetworkResponder:
+    """What answers the queries of a plan: torch is imported for networks alone."""
+    if all(step.kind is not QueryKind.NETWORK_GRADIENT for step in plan.steps):
+        return GroupedResponder(rows, private=plan.private, seed=seed)
+    if not plan.private:
+        raise SettingError("A network is trained with a finite budget here: without noise use torch alone.")
+    from tacit.mechanisms.mapped_network_responder import MappedNetworkResponder
+
+    return MappedNetworkResponder(rows, seed=seed)
+
+
 def mapped_margins(groups: Groups, channel_map: ChannelMap, theta: NDArray[np.float64]) -> NDArray[np.float64]:
     """Linear predictors (record, class) of new rows, which are the caller's own."""
     return MappedPredictor(groups, channel_map).margins(theta)
+
+
+def mapped_inputs(groups: Groups, channel_map: ChannelMap) -> NDArray[np.float32]:
+    """Inputs of a network, made of new rows, which are the caller's own."""
+    return np.asarray(map_rows(groups, channel_map) / np.float32(ROW_NORM))
 
 
 class MappedPredictor:

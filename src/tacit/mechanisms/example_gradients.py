@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from tacit.contract.network_query import Network
+from tacit.contract.network_query import BLOCK, Network
 
 BY_HAND = (nn.Linear, nn.Conv2d, nn.Embedding, nn.GroupNorm, nn.LayerNorm)
 """Layers whose gradients are derived here; subclasses may compute something else and are not taken for them."""
@@ -160,10 +160,17 @@ def _of_patches(layer: nn.Conv2d, given: Tensor, gradient: Tensor) -> Tensor:
     padded = functional.pad(given, (left, left, above, above)) if above or left else given
     index = _patch_index(tuple(padded.shape[1:]), layer.kernel_size, layer.stride, layer.dilation, layer.groups)
     count, groups = len(given), layer.groups
-    # (example and group, position, entry of a patch)
-    patches = padded.flatten(1).index_select(1, index.flatten()).reshape(count * groups, *index.shape[1:])
-    heads = gradient.reshape(count * groups, layer.out_channels // groups, -1)
-    return torch.bmm(heads, patches).reshape(count, -1)
+    (_, positions, entries), height = index.shape, layer.out_channels // groups
+    flat, heads = padded.flatten(1), gradient.reshape(count, groups, height, positions)
+    found = torch.empty(count, groups, height, entries)
+    patches = torch.empty(min(count, BLOCK), groups, positions, entries)
+    # Some examples at a time: their patches are read again while they are in the cache.
+    for first in range(0, count, BLOCK):
+        some = patches[: min(BLOCK, count - first)]
+        part = slice(first, first + BLOCK)
+        torch.index_select(flat[part], 1, index.flatten(), out=some.flatten(1))
+        torch.bmm(heads[part].flatten(0, 1), some.flatten(0, 1), out=found[part].flatten(0, 1))
+    return found.flatten(1)
 
 
 @functools.lru_cache(maxsize=64)

@@ -27,6 +27,8 @@ class NetworkResponder:
         """Answer a query; the plan it belongs to has been reserved before."""
         if type(query) is not NetworkGradient or not isinstance(price, BatchPrice):
             raise SettingError("Examples of a network answer gradient sums over batches alone.")
+        if query.channel_map is not None:
+            raise SettingError("These examples are inputs already, and no map makes others of them.")
         if self._rows is None:
             raise SettingError("The training is over; open the examples again.")
         return answer_network_gradient(query, price, self._rows, self._entropy, together=self._together)

@@ -13,6 +13,7 @@ from tacit.neural.architectures import cnn as cnn
 from tacit.neural.architectures import mlp as mlp
 from tacit.neural.estimators import DPClassifier as DPClassifier
 from tacit.neural.estimators import DPRegressor as DPRegressor
+from tacit.neural.scattering_classifier import ScatteringClassifier as ScatteringClassifier
 from tacit.neural.trainer import DPTrainer as DPTrainer
 
 del _torch

@@ -46,17 +46,9 @@ class ChannelDescent:
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for means and second moments, then descend."""
         recipe = self.recipe
-        ends = recipe.features.blocks(recipe.colours)
-        shapes = recipe.features.shapes(recipe.pixels, recipe.colours)
-        found = []
-        for place, group in enumerate(recipe.groups):
-            mean = (gate.ask(GroupSum(place)).value / plan.count).reshape(shapes[place])
-            moments = gate.ask(ChannelMoments(place, mean, ends[place], group.clip)).value / plan.count
-            matrix = whitening(moments, ends[place], group.kept, recipe.ridge)
-            if recipe.turned:
-                matrix = np.concatenate([matrix, rotation(group.kept) @ matrix])
-            found.append(GroupMap(mean, matrix, group.weight, group.kept))
-        channel_map = ChannelMap(tuple(found), recipe.absolute, recipe.constant)
+        channel_map = ChannelMap(
+            released_groups(gate, plan, recipe, turned=recipe.turned), recipe.absolute, recipe.constant
+        )
         return Solution(self._descend(gate, plan, channel_map), channel_map=channel_map)
 
     def _descend(self, gate: Gate, plan: Plan, channel_map: ChannelMap) -> Floats:
@@ -72,6 +64,21 @@ class ChannelDescent:
             if step >= first:
                 total += theta
         return np.asarray(total / (self.iterations - first))
+
+
+def released_groups(gate: Gate, plan: Plan, recipe: ImageRecipe, *, turned: bool) -> tuple[GroupMap, ...]:
+    """Ask for mean and second moments of every group; return its whitening, with `turned` also a rotation of it."""
+    ends = recipe.features.blocks(recipe.colours)
+    shapes = recipe.features.shapes(recipe.pixels, recipe.colours)
+    found = []
+    for place, group in enumerate(recipe.groups):
+        mean = (gate.ask(GroupSum(place)).value / plan.count).reshape(shapes[place])
+        moments = gate.ask(ChannelMoments(place, mean, ends[place], group.clip)).value / plan.count
+        matrix = whitening(moments, ends[place], group.kept, recipe.ridge)
+        if turned:
+            matrix = np.concatenate([matrix, rotation(group.kept) @ matrix])
+        found.append(GroupMap(mean, matrix, group.weight, group.kept))
+    return tuple(found)
 
 
 def rotation(size: int) -> Floats:
@@ -95,13 +102,21 @@ def image_design(recipe: ImageRecipe) -> Design:
 
 def plan(facts: PublicFacts, recipe: ImageRecipe, allowed: Fraction) -> Plan:
     """Price means, moments and steps within a μ² of `allowed`."""
+    steps, left = preparation(facts, recipe, allowed)
+    iterations = recipe.steps(math.sqrt(allowed))
+    steps.append(_priced(facts, QueryKind.GRADIENT, left, iterations, Purpose.DESCENT, facts.coordinates))
+    planned = assembled(facts, ChannelDescent(recipe, iterations), steps)
+    return planned.with_facts(PublicFact("recipe", recipe.name, "declared"), PublicFact("constants", STUDY, "declared"))
+
+
+def preparation(facts: PublicFacts, recipe: ImageRecipe, allowed: Fraction) -> tuple[list[Step], Fraction]:
+    """Price means and moments by their shares of a μ² of `allowed`; return them and what they leave."""
     if not facts.relation.n_is_public:
         raise SettingError("Images are fitted with a public number of records: use zero-out or replace-one.")
     shapes = recipe.features.shapes(recipe.pixels, recipe.colours)
     for group, (channels, _) in zip(recipe.groups, shapes, strict=True):
         if not 0 < group.kept <= channels:
             raise SettingError(f"A group of {channels} channels cannot keep {group.kept} of them.")
-    iterations = recipe.steps(math.sqrt(allowed))
     steps, left = [], allowed
     for group, shape in zip(recipe.groups, shapes, strict=True):
         for kind, share, width, purpose in (
@@ -111,9 +126,7 @@ def plan(facts: PublicFacts, recipe: ImageRecipe, allowed: Fraction) -> Plan:
             part = allowed * Fraction(share)
             steps.append(_priced(facts, kind, part, 1, purpose, width))
             left -= part
-    steps.append(_priced(facts, QueryKind.GRADIENT, left, iterations, Purpose.DESCENT, facts.coordinates))
-    planned = assembled(facts, ChannelDescent(recipe, iterations), steps)
-    return planned.with_facts(PublicFact("recipe", recipe.name, "declared"), PublicFact("constants", STUDY, "declared"))
+    return steps, left
 
 
 def _priced(

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.contract.channel_map import ChannelMap
 from tacit.contract.network_query import Network, NetworkGradient
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.query import Gate
@@ -77,6 +78,8 @@ class NetworkDescent:
     """Told the number of a step before it is asked for."""
     stop: int | None = None
     """Where this run ends, if before the last step."""
+    channel_map: ChannelMap | None = field(default=None, repr=False)
+    """Of released numbers, where inputs are made of grouped rows."""
     name: str = "network-descent"
     intervals: ClassVar[bool] = False
     maps_rows: ClassVar[bool] = False
@@ -87,7 +90,7 @@ class NetworkDescent:
         while state.done < (self.steps if self.stop is None else self.stop):
             if self.before_step is not None:
                 self.before_step(state.done + 1)
-            query = NetworkGradient(state.theta, self.clip, self.network, self.slots, self.chunk)
+            query = NetworkGradient(state.theta, self.clip, self.network, self.slots, self.chunk, self.channel_map)
             state = self._after(state, gate.ask(query).value / plan.count)
             if self.observer is not None:
                 self.observer(state)

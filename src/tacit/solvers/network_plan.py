@@ -46,9 +46,9 @@ def network_batches(facts: PublicFacts, batch_size: int) -> Batches:
     return batches_of(facts, SolverOptions(sampling="poisson"), Fraction(batch_size, facts.records))
 
 
-def network_step(facts: PublicFacts, batches: Batches, steps: int) -> Step:
-    """Price so many steps with all of the budget, by the accountant that states the guarantee."""
+def network_step(facts: PublicFacts, batches: Batches, steps: int, others: tuple[Step, ...] = ()) -> Step:
+    """Price so many steps with all that others leave of the budget, by the accountant that states the guarantee."""
     if facts.budget.epsilon is None or facts.budget.is_pure or facts.budget.is_infinite:
         raise BudgetError("A network is trained with a finite epsilon and a delta above 0.")
-    found = price_steps(facts, batches, whole("steps", steps, 1), (), mu_squared_of(facts.budget))
+    found = price_steps(facts, batches, whole("steps", steps, 1), others, mu_squared_of(facts.budget))
     return Step(QueryKind.NETWORK_GRADIENT, found.price, steps, Purpose.DESCENT)
