@@ -22,6 +22,7 @@ from tacit.formula.limits import require_moderate_formula, require_moderate_widt
 from tacit.formula.offset import offset_term, summed_offset
 from tacit.formula.plain_sum import plain_sum
 from tacit.formula.spelling import in_python, refused
+from tacit.formula.transformed_response import PLAIN, instead_of
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 from tacit.validate import positive
 
@@ -175,7 +176,7 @@ class _Reader:
         with self.diagnostics.at(parsed):
             if len(spellings) != 1 or len(parsed[0].factors) != 1 or parsed[0].factors[0].eval_method.value != "lookup":
                 got = f"got {' + '.join(spellings) or 'nothing'}"
-                advice = "Transform the response before, and declare it in the schema."
+                advice = instead_of(spellings[0], self.schema) if len(spellings) == 1 else PLAIN
                 raise FormulaError(f"The left side must be one declared column; {got}. {advice}")
             self.schema.column(spellings[0])
         return spellings[0]
