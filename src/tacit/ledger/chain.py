@@ -32,7 +32,7 @@ _FIELDS = {
     EntryKind.RESUME: {"analyst", "reason"},
     EntryKind.REFUSAL: {"label", *NOTES},
 }
-SMALLEST_MU = 1e-6
+SMALLEST = 1e-6  # A mu, or where delta is 0 an epsilon, that no fit can use.
 _stated = lru_cache(maxsize=8)(guarantee_of)  # Events without a μ take a transform to price.
 _OLD_FIELDS = {EntryKind.RESERVE: _CHARGED, EntryKind.COMMIT: {"reservation", "release"}}  # Entries of version 0.1.
 
@@ -72,7 +72,7 @@ class Status(Displayed):
 
     def __str__(self) -> str:
         """Say in words what is left."""
-        if self.remaining is None or (self.left is None and (self.remaining.mu or 0.0) < SMALLEST_MU):
+        if self.remaining is None or (self.remaining.mu or self.remaining.epsilon or 0.0) < SMALLEST:
             # What rounding left of shares that add up to the whole is nothing that a fit could use.
             return "nothing is left"
         # So little that delta alone allows it has a mu, and an epsilon of 0.

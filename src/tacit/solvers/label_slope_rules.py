@@ -13,7 +13,7 @@ class LabelSlope:
     """The length of the margins of two labels, asked for after the descent."""
 
     study: ClassVar[str] = "log-loss of the tables marked as seen in benchmarks/small_tables"
-    share: Growth = rule(Growth(0.1, 1000.0, -1.0, 0.05, 0.2), "for all rounds, by n·μ: the less, the more")
+    share: Growth = rule(Growth(0.1, 1000.0, -1.0, 0.05, 0.1), "for all rounds, by n·μ: the less, the more")
     rounds: int = rule(5, "each comes e^1.2 nearer at most; three stop short of margins a fifth as long")
     cap: float = rule(1.0, "of a record's tilt: nearly separated labels have tilts of 0.3; with 3 noise hides them")
     sizes: float = rule(2.0, "and in root mean squares of the margins, where these are short")
@@ -21,7 +21,7 @@ class LabelSlope:
     longest: float = rule(1.2, "largest change of that logarithm in a round")
     kept: int = rule(2, "last rounds that count together")
     smallest: float = rule(0.5, "least root mean square of the margins over the whitened norm, and spread over that")
-    noise_variances: float = rule(1.0, "of the logarithm's variance, taken off its square")
+    noise_variances: float = rule(0.5, "of the logarithm's variance, taken off its square")
 
 
 LABEL_SLOPE = LabelSlope()
