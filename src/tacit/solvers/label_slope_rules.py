@@ -19,7 +19,7 @@ class LabelSlope:
     sizes: float = rule(2.0, "and in root mean squares of the margins, where these are short")
     prior: float = rule(1.0, "assumed deviation of the logarithm of the length")
     longest: float = rule(1.2, "largest change of that logarithm in a round")
-    kept: int = rule(2, "last rounds that count together")
+    kept: int = rule(4, "last rounds that count together: the first is far from the best length")
     smallest: float = rule(0.5, "least root mean square of the margins over the whitened norm, and spread over that")
     noise_variances: float = rule(0.5, "of the logarithm's variance, taken off its square")
 
