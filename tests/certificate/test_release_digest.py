@@ -39,9 +39,7 @@ def test_a_fit_has_the_digest_that_its_ledger_noted(settings: dict[str, Any], tm
 
 def test_an_estimator_that_was_saved_has_it_too(tmp_path: Any) -> None:
     with tacit.Ledger(budget=tacit.Budget(epsilon=4, delta=1e-6)) as ledger:
-        model = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 1), classes=[0, 1]).fit(
-            TABLE[["x"]], TABLE["y"]
-        )
+        model = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 1), classes=[0, 1]).fit(TABLE[["x"]], TABLE["y"])
     model.save(tmp_path / "fit.json")
     assert tacit.load(tmp_path / "fit.json").release_digest == ledger.charges()[0].release
 

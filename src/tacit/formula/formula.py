@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import keyword
 import math
 import sys
 from collections import Counter
@@ -126,6 +127,9 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
         read = isinstance(error, FormulaicError | SyntaxError)
         reason = str(error).splitlines()[0].rstrip(".") if read else "its brackets, quotes or operators do not match"
         example = "Expected something like 'y ~ a + b + a:b'."
+        if words := [name for name in schema.columns if keyword.iskeyword(name) and name in formula]:
+            why = f"{words[0]} is a word of Python"
+            example = f"{why}: write the column by itself in backticks, as in 'y ~ `{words[0]}` + b'."
         raise FormulaError(f"The formula {diagnostics.shown} cannot be read: {reason}. {example}") from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
     if left is None or right is None:

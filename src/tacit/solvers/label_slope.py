@@ -8,8 +8,9 @@ right, so one number repairs them: the b that minimises Σ log(1 + e^bp) - y b p
 
 follow. g is one bounded number of a record, with little noise; h is that of normal margins with the mean and the
 spread that the second moments tell. Every round asks for g at the present b. Then x - g / h is a noised sight of the
-best x, and the last sights are averaged by their noise, with a prior around the length that there was. What noise may
-explain of the result is taken off.
+best x, the worse the longer the step. The last sights are averaged by these errors, with a prior around the length
+that there was. What noise may explain of the result is taken off, and what the records themselves may explain is
+dropped: a descent that ended at the minimum knows better.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from tacit.solvers.label_slope_rules import LABEL_SLOPE
 from tacit.solvers.rules import between
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
-NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
-WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+NODES = np.linspace(-8.0, 8.0, 4001)
+WEIGHTS = np.exp(-(NODES**2) / 2) / np.exp(-(NODES**2) / 2).sum()
+"""Of a normal variable: so fine that long margins, whose curvature is all near 0, are met."""
 FARTHEST = 600.0
 """Margins are read up to here: beyond, a label is as sure as it can be."""
 
@@ -49,7 +51,7 @@ def lengthened(gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, th
     size = math.hypot(mean, spread)
     if size == 0.0:
         return theta
-    length, sights = 0.0, []
+    length, sampling, sights = 0.0, 0.0, []
     for _ in range(rounds):
         factor = math.exp(length)
         cap = min(LABEL_SLOPE.cap, LABEL_SLOPE.sizes * factor * size)
@@ -57,12 +59,14 @@ def lengthened(gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, th
         answer = gate.ask(query)
         tilt = cap * (2 * float(answer.value[0]) / plan.count - 1)
         noise = 2 * cap * answer.noise_scale / plan.count
-        curvature = expected_curvature(factor * mean, factor * spread, cap)
+        curvature, square = expected_moments(factor * mean, factor * spread, cap)
+        sampling = math.sqrt(square / plan.count) / curvature
         step = between(tilt / curvature, -LABEL_SLOPE.longest, LABEL_SLOPE.longest)
-        sights.append((length + step, (curvature / noise) ** 2 if noise > 0 else math.inf))
+        variance = (noise / curvature) ** 2 + (LABEL_SLOPE.bent * step) ** 2
+        sights.append((length + step, 1 / variance if variance > 0 else math.inf))
         length, variance = averaged(sights[-LABEL_SLOPE.kept :])
     least = LABEL_SLOPE.noise_variances * variance
-    kept = max(0.0, 1 - least / length**2) if length else 0.0
+    kept = max(0.0, 1 - least / length**2) if abs(length) > LABEL_SLOPE.sampling_errors * sampling else 0.0
     return math.exp(kept * length) * theta
 
 
@@ -79,12 +83,13 @@ def margin_moments(plan: Plan, coordinates: Coordinates, theta: Vector) -> tuple
     return mean, max(math.sqrt(max(square - mean**2, 0.0)), LABEL_SLOPE.smallest * root)
 
 
-def expected_curvature(mean: float, spread: float, cap: float) -> float:
-    """Curvature in the logarithm of the length for normal margins, whose levers are cut as the measure cuts them."""
+def expected_moments(mean: float, spread: float, cap: float) -> tuple[float, float]:
+    """Curvature in the logarithm of the length, and mean square of a tilt, of normal margins with levers cut by cap."""
     margins = mean + spread * NODES
     most = 1.0 / (1.0 + np.exp(-np.abs(margins)))
     lever = np.clip(margins, -cap / most, cap / most)
-    return max(float(np.sum(WEIGHTS * most * (1 - most) * margins * lever)), 1e-12)
+    variances = WEIGHTS * most * (1 - most)
+    return max(float(np.sum(variances * margins * lever)), 1e-12), float(np.sum(variances * lever**2))
 
 
 def averaged(sights: list[tuple[float, float]]) -> tuple[float, float]:

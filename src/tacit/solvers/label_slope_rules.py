@@ -20,7 +20,9 @@ class LabelSlope:
     prior: float = rule(1.0, "assumed deviation of the logarithm of the length")
     longest: float = rule(1.2, "largest change of that logarithm in a round")
     kept: int = rule(4, "last rounds that count together: the first is far from the best length")
+    bent: float = rule(0.3, "error of a round's answer as a part of its step: the loss is no parabola in the logarithm")
     smallest: float = rule(0.5, "least root mean square of the margins over the whitened norm, and spread over that")
+    sampling_errors: float = rule(3.0, "lengths within so many sampling errors of the tilt are not changed")
     noise_variances: float = rule(0.5, "of the logarithm's variance, taken off its square")
 
 
