@@ -47,6 +47,7 @@ TOPICS = (
     "attacks",
     "small_tables",
     "levels",
+    "level_bound",
 )
 WITH_OPTIONS = frozenset(
     {"accuracy", "audits", "cluster", "coverage", "evaluations", "forecasts", "images", "pate", "private_search"}

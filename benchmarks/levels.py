@@ -8,8 +8,9 @@ small for slopes. R² of such a fit is -(level - mean)²/sd². Three things are 
     C  elsewhere sd² + E(level - mean)² at most 1.1 times what the better of the middle and the mean of the range,
        which has noise of range/(n·μ), would have
 
-No estimator has all of B and C where sd is small beside range/(n·μ): what keeps to the middle there cannot follow a
-mean that is two noises away.
+No estimator of one noised mean has all of B and C where sd is small beside range/(n·μ), not even one that knows sd:
+benchmarks/results/level_bound.md. So records near the middle are counted too. The rules were chosen on the first laws;
+those under "for testing" were not used.
 """
 
 from __future__ import annotations
@@ -48,6 +49,21 @@ OFF_GRID: Mapping[str, Callable[[np.random.Generator], Floats]] = {
     "half zeros, else uniform": lambda it: it.uniform(0, 1, RECORDS) * (it.random(RECORDS) < 0.5),
     "two far groups": lambda it: np.where(it.random(RECORDS) < 0.3, 0.1, 0.9) + it.normal(0, 0.02, RECORDS),
 }
+
+
+TESTED: Mapping[str, Callable[[np.random.Generator], Floats]] = {
+    "0/1, 30% ones": lambda it: (it.random(RECORDS) < 0.3).astype(float),
+    "0/1, 5% ones": lambda it: (it.random(RECORDS) < 0.05).astype(float),
+    "gamma cost, cut": lambda it: it.gamma(2, 0.05, RECORDS),
+    "heavy tails": lambda it: 0.5 + 0.06 * it.standard_t(3, RECORDS),
+    "heavy tails, off the middle": lambda it: 0.62 + 0.06 * it.standard_t(3, RECORDS),
+    "the middle, and 15% at .9": lambda it: np.where(it.random(RECORDS) < 0.85, 0.48, 0.9),
+    "the middle, and a quarter at 0": lambda it: np.where(it.random(RECORDS) < 0.75, 0.55, 0.0),
+    "uniform": lambda it: it.random(RECORDS),
+    "uniform, upper half": lambda it: it.uniform(0.6, 1.0, RECORDS),
+    "narrow and far": lambda it: it.normal(0.9, 0.03, RECORDS),
+}
+TESTED_DEVIATIONS, TESTED_DISTANCES = (0.07, 0.14, 0.25, 0.34), (0.0, 0.15, 0.35, 0.7, 1.4, 2.8)
 
 
 @dataclass(frozen=True)
@@ -100,17 +116,17 @@ def measured(law: str, draw: Callable[[np.random.Generator], Floats], n_mu: floa
     return Cell(law, n_mu, *np.mean(found, axis=0).tolist())
 
 
-def laws() -> Iterator[tuple[str, Callable[[np.random.Generator], Floats]]]:
+def laws(*, tested: bool) -> Iterator[tuple[str, Callable[[np.random.Generator], Floats]]]:
     """The grid, then what is off it."""
-    for sd in DEVIATIONS:
-        for distance in DISTANCES:
+    for sd in TESTED_DEVIATIONS if tested else DEVIATIONS:
+        for distance in TESTED_DISTANCES if tested else DISTANCES:
             draw = beta(sd, distance * sd)
             if draw is not None:
                 yield f"sd {sd:g}, mean {distance:g} sd off", draw
-    yield from OFF_GRID.items()
+    yield from (TESTED if tested else OFF_GRID).items()
 
 
-def page(cells: Sequence[Cell]) -> str:
+def table(cells: Sequence[Cell]) -> str:
     """One line a law, one column an n·μ: the letter, R² or the ratio, and a mark where it is missed."""
     columns = sorted({cell.n_mu for cell in cells})
     lines = [f"| response in [0, 1] | {' | '.join(f'n·μ {n:g}' for n in columns)} |", "|---" * (len(columns) + 1) + "|"]
@@ -121,7 +137,7 @@ def page(cells: Sequence[Cell]) -> str:
             for it in row.values()
         ]
         lines.append(f"| {law} | {' | '.join(shown)} |")
-    return f"# Levels\n\n{__doc__}\nR² for A and B, the ratio for C; ✗ is missed.\n\n" + "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def run(arguments: Sequence[str] = ()) -> None:
@@ -129,13 +145,18 @@ def run(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks levels", description="R² of fits of a level alone.")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     repeats = parser.parse_args(list(arguments)).repeats
-    cells = [measured(law, draw, n_mu, repeats) for law, draw in laws() for n_mu in N_MU]
-    (RESULTS / "levels.md").write_text(page(cells), encoding="utf-8")
+    chosen, tested = (
+        [measured(law, draw, n_mu, repeats) for law, draw in laws(tested=it) for n_mu in N_MU] for it in (False, True)
+    )
+    text = f"# Levels\n\n{__doc__}\nR² for A and B, the ratio for C; ✗ is missed.\n\n{table(chosen)}\n"
+    (RESULTS / "levels.md").write_text(f"{text}\n## For testing\n\n{table(tested)}\n", encoding="utf-8")
     figures = []
-    for letter, what in (("A", "R² ≥ -.05"), ("B", "R² ≥ -.05"), ("C", "ratio ≤ 1.1")):
-        asked = [cell for cell in cells if cell.asked == letter]
-        held = sum(cell.holds for cell in asked)
-        figures.append(Figure(f"{letter}: cells with {what}", held, f"of {len(asked)}", "all", held == len(asked)))
-    worst = min((cell for cell in cells if cell.asked == "A"), key=lambda cell: cell.r2)
+    for group, cells in (("", chosen), (", laws for testing", tested)):
+        for letter, what in (("A", "R² ≥ -.05"), ("B", "R² ≥ -.05"), ("C", "ratio ≤ 1.1")):
+            asked = [cell for cell in cells if cell.asked == letter]
+            held = sum(cell.holds for cell in asked)
+            name = f"{letter}: cells with {what}{group}"
+            figures.append(Figure(name, held, f"of {len(asked)}", "all", held == len(asked)))
+    worst = min((cell for cell in chosen if cell.asked == "A"), key=lambda cell: cell.r2)
     figures.append(Figure("A: worst mean R²", worst.r2, f"({worst.law}, n·μ {worst.n_mu:g})", "-.05", worst.holds))
     write("levels", figures, {"repeats": repeats, "records": RECORDS})

@@ -82,3 +82,13 @@ def test_bad_input_changes_nothing(
     assert outcome.err.startswith("error: ")
     assert ledger.verify().entries == 1
     assert not Path("other.ledger").exists()
+
+
+def test_a_curator_grants_shares(command: Callable[..., Any], ledger: Ledger) -> None:
+    assert command("ledger", "grant", LEDGER, "--to", "ana", "--share", 0.5).code == 0
+    moved = command("ledger", "grant", LEDGER, "--to", "ben", "--share", 0.5, "--json").document
+    assert [round(one["granted"], 6) for one in moved["analysts"].values()] == [0.5, 0.5]
+    assert "nothing is left of what is granted to nobody" in command("ledger", "show", LEDGER).out
+    assert command("ledger", "grant", LEDGER, "--to", "eva", "--share", 0.1).code == 2
+    assert command("ledger", "grant", LEDGER, "--to", "eva", "--share", 0.1, "--mu", 0.1).code == 2
+    assert command("ledger", "grant", LEDGER, "--to", "eva").code == 2

@@ -73,6 +73,7 @@ QUERIES: dict[str, Query] = {
     "residuals, mapped": ResidualSize(THETA, 2.0, MATRIX, 0.1, 0.9),
     "log loss": ResidualSize(THETA, 2.0, None, -1.0, 1.0, Measure.LOG_LOSS),
     "log loss, squared": ResidualSize(THETA, 0.9, None, -2.0, 2.0, Measure.SQUARED_LOG_LOSS),
+    "label tilt": ResidualSize(THETA, 0.4, None, -3.0, 3.0, Measure.LABEL_TILT, start=0.2),
     "residuals, fourth power": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.FOURTH),
     "residuals, cross": ResidualSize(THETA, 0.7, None, -1.0, 1.0, Measure.CROSS, start=0.3),
     "columns": ColumnMoments(np.array([1.5, -0.7, 1.0]), np.array([0.2, 0.0, -3.0]), 1.2),

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from tacit.errors import BoundsError, FormulaError
-from tacit.formula.formula import Diagnostics
+from tacit.formula.formula import Diagnostics, design_from_formula
+from tacit.schema.schema import FactorColumn, NumericColumn, Schema
 
 
 def term(*places: tuple[int | None, int | None]) -> Any:
@@ -40,3 +41,11 @@ def test_other_errors_pass() -> None:
 
 def test_a_long_formula_is_cut() -> None:
     assert len(Diagnostics("y" * 1000).shown) < 220
+
+
+def test_a_column_named_by_a_word_of_python_is_written_in_backticks() -> None:
+    words = Schema({"class": FactorColumn(("a", "b")), "y": NumericColumn(0, 1)})
+    for spelling in ("C(class)", "C(`class`)"):
+        with pytest.raises(FormulaError, match="class is a word of Python: write the column by itself in backticks"):
+            design_from_formula(f"y ~ {spelling} + 1", words, family="gaussian")
+    assert design_from_formula("y ~ `class`", words, family="gaussian").width == 2

@@ -1,11 +1,12 @@
 """What is left, in mu, in epsilon and in further fits: never more than there is."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tacit.errors import BudgetError
+from tacit.errors import BudgetError, SettingError
 from tacit.ledger.law import LedgerLaw, root_down
 from tacit.ledger.ledger import Ledger
 from tacit.privacy.budget import Budget
@@ -51,3 +52,35 @@ def test_an_analyst_is_told_of_the_own_grant() -> None:
 def test_a_root_is_rounded_down(square: Fraction) -> None:
     root = root_down(square)
     assert Fraction(root) ** 2 <= square < (Fraction(root) + Fraction(root) / 2**50) ** 2 or (square == root == 0)
+
+
+def test_the_last_fit_is_the_analysts_own_and_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "team.ledger"
+    ledger = Ledger(file, budget=Budget(mu=1.0))
+    ledger.grant("ana", share=0.5)
+    ledger.grant("ben", share=Fraction(1, 4))
+    Ledger(file, analyst="ana").reserve([Gaussian(1, 16)], formula="y ~ x", **SETTINGS)
+    Ledger(file, analyst="ben").reserve([Gaussian(1, 10)], label="a mean", **SETTINGS)
+    assert ledger.status(analyst="ana").more_like_last == 6
+    assert str(ledger.status(analyst="ana")).endswith("6 more fits like the last (y ~ x)")
+    assert str(ledger.status(analyst="ben")).endswith("1 more fit like the last (a mean)")
+    assert str(ledger.status()).endswith("like the last (a mean, by ben)")
+
+
+def test_shares_add_up_to_the_whole_and_no_more() -> None:
+    for budget in (Budget(mu=1.0), Budget(epsilon=3, delta=1e-6), Budget(epsilon=1, delta=0.0)):
+        ledger = Ledger(budget=budget)
+        for name in "abcdefghij":
+            ledger.grant(name, share=0.1)
+        assert all(whole == pytest.approx(0.1, rel=1e-6) for whole, _ in ledger.status().granted.values())
+        assert str(ledger.status()) == "nothing is left"
+        with pytest.raises(BudgetError):
+            ledger.grant("k", share=0.01)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 1.1, float("nan"), "half"])
+def test_what_is_no_share_is_refused(share: Any) -> None:
+    with pytest.raises(SettingError, match="share"):
+        Ledger(budget=Budget(mu=1.0)).grant("ana", share=share)
+    with pytest.raises(SettingError, match="budget or a share"):
+        Ledger(budget=Budget(mu=1.0)).grant("ana", Budget(mu=0.1), share=0.5)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from tacit.contract.query import ColumnCounts, Measure, ResidualSize
 from tacit.contract.sensitivity import Price
@@ -119,6 +120,11 @@ def test_t40_a_share_is_a_share_whatever_the_numbers_are(
             assert 0.0 <= residual_share(margin, label, measure, numbers) <= 1.0
 
 
+def lever(p: np.ndarray, query: ResidualSize) -> np.ndarray:
+    longest = query.cap / np.maximum(expit(p), expit(-p))
+    return np.clip(p - query.start, -longest, longest)
+
+
 @pytest.mark.parametrize("exponential", [False, True])
 @pytest.mark.parametrize("measure", list(Measure))
 def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponential: bool) -> None:
@@ -139,6 +145,7 @@ def test_every_measure_of_a_residual_is_what_it_says(measure: Measure, exponenti
         Measure.CROSS: (gap * (values[:, WIDTH] - query.start) / query.cap**2) ** 2,
         Measure.LOG_LOSS: (np.logaddexp(0, p) - values[:, WIDTH] * p) / query.cap,
         Measure.SQUARED_LOG_LOSS: ((np.logaddexp(0, p) - values[:, WIDTH] * p) / query.cap) ** 2,
+        Measure.LABEL_TILT: 0.5 + (values[:, WIDTH] - expit(p)) * lever(p, query) / (2 * query.cap),
     }[measure]
     expected = BOUND * np.clip(by_hand, 0, 1).sum()
     total = integer_measures(query, BOUND, memory_store(values))

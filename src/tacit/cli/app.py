@@ -1,4 +1,4 @@
-"""The command `tacit`, its one handler of errors, and the short commands schema, predict, verify and key."""
+"""The command `tacit`, its one handler of errors, and the short commands schema, predict and key."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from tacit.cli.output import EPILOG, Exit, Screen, exit_of, require_writable, te
 from tacit.cli.plan import plan
 from tacit.cli.report import report
 from tacit.cli.stored_fit import examine, plot, summary
+from tacit.cli.verify import verify
 from tacit.documents.signature import new_key
 from tacit.errors import TacitError
 from tacit.files import replacing, write_text
@@ -169,55 +170,6 @@ def _write_json(blocks: Blocks, stream: TextIO, name: str) -> None:
             stream.write(separator + json.dumps(values)[1:-1])
             separator = ", "
     stream.write("]}\n")
-
-
-def verify(
-    file: Annotated[Path, argument("FILE", "A certificate of a fit or a ledger, or a stored fit.")],
-    *,
-    key: Annotated[str | None, flag("PUBLIC", "Whose signature is expected: digits or file.")] = None,
-    screen: Screen,
-) -> None:
-    """Check that a certificate adds up, offline.
-
-    Its total is derived again from its events. Without a signature this
-    checks that the certificate agrees with itself, and no more.
-    """
-    from tacit.certificate import fit_file
-    from tacit.certificate.certificate import Certificate
-    from tacit.certificate.holdout_certificate import HoldoutCertificate
-    from tacit.certificate.search_certificate import SearchCertificate
-    from tacit.documents.canonical_json import read_document
-    from tacit.ledger.joint_certificate import JointCertificate
-    from tacit.report.statements import analyst_table, certificate_table, joint_promise, promise
-
-    document = read_document(file)
-    certificate: Certificate | HoldoutCertificate | JointCertificate | SearchCertificate
-    if fit_file.is_fit(document):
-        stored = fit_file.from_document(document)
-        found, certificate = stored.check(key), stored.certificate
-    else:
-        kinds = (JointCertificate, SearchCertificate, HoldoutCertificate)
-        kind = next((it for it in kinds if document.get("format") in tuple(it.formats)), Certificate)
-        certificate = kind.of(document)
-        found = certificate.check(key)
-    stated = certificate.parsed
-    screen.result(
-        {
-            **{name: getattr(found, name) for name in ("consistent", "signed", "signer", "statement")},
-            **{name: list(getattr(found, name)) for name in ("covers", "not_covered")},
-            "private": stated["private"],
-            **{name: stated["total"][name] for name in ("epsilon", "delta", "mu")},
-            **{name: stated[name] for name in ("relation", "unit")},
-            "digest": certificate.digest,
-        }
-    )
-    if isinstance(certificate, JointCertificate):
-        screen.part("Charges", analyst_table(certificate))
-    elif stated["events"]:
-        screen.part("Events", certificate_table(certificate))
-    screen.heading("Found")
-    screen.say(found.statement)
-    screen.say(joint_promise(certificate) if isinstance(certificate, JointCertificate) else promise(certificate))
 
 
 def key(path: Annotated[Path, argument("FILE", "Where the private key goes; .pub is added.")], screen: Screen) -> None:

@@ -79,7 +79,8 @@ def show(file: LedgerFile, *, analyst: options.Analyst = None, screen: Screen) -
     if status.budget != terms.budget:
         screen.say(f"{terms.budget}, before it was lowered", "at first")
     screen.say("nothing" if status.spent is None else str(status.spent), "spent")
-    screen.say(str(status), "left")
+    of_nobody = " of what is granted to nobody" if status.granted and analyst is None else ""
+    screen.say(f"{status}{of_nobody}", "left")
     for name, reason in status.paused.items():
         whose = "all charges" if name is None else f"charges of {name}"
         screen.say(f"{whose}: {reason}", "paused")
@@ -137,21 +138,26 @@ def grant(
     *,
     to: Annotated[str | None, flag("NAME", "Who gets it. Default: everybody.")] = None,
     source: Annotated[str | None, flag("NAME", "Whose it is. Default: what is common.", "--from")] = None,
+    share: Annotated[float | None, flag("S", "Part of the whole budget, such as 0.5; in place of --epsilon.")] = None,
     budget: options.BudgetOptions,
     reason: Reason = "",
     screen: Screen,
 ) -> None:
     """Move a part of the budget to an analyst, or back.
 
-    Without an amount, all that is left of --from is moved.
+    Shares add up to 1; the ε of several grants add up to more than that of
+    the whole. Without an amount, all that is left of --from is moved.
     """
     amount = budget.budget() if budget.is_given else None
-    if amount is None and source is None:
-        raise SettingError("how much is granted is missing: add --epsilon, --mu or --rho")
+    if amount is None and share is None and source is None:
+        raise SettingError("how much is granted is missing: add --share, --epsilon, --mu or --rho")
+    if amount is not None and share is not None:
+        raise SettingError("--share is in place of --epsilon, --mu and --rho; give one of them")
     opened = existing(file)
-    opened.grant(to, amount, source=source, reason=reason)
+    opened.grant(to, amount, share=share, source=source, reason=reason)
     giver, taker = (name or "the common budget" for name in (source, to))
-    _tell(opened, f"Moved {amount or 'all that was left'} from {giver} to {taker}.", screen)
+    part = "all that was left" if amount is None else amount
+    _tell(opened, f"Moved {part if share is None else f'{share:g} of the budget'} from {giver} to {taker}.", screen)
 
 
 def lower(
@@ -227,7 +233,8 @@ def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
         "time (UTC)": [one.time[:16].replace("T", " ") for one in charges],
         f"ε at δ = {delta:g}": [f"{compose(one.events, relation).epsilon(delta):.3g}" for one in charges],
         "of the budget": [f"{float(one.cost / capacity):.3g}" for one in charges],
-        "released": ["yes" if one.release else "no" for one in charges],
+        # The first digits tell releases apart; --json has all, as the certificate and `tacit verify FIT` have.
+        "released": [one.release.removeprefix("sha256:")[:8] if one.release else "no" for one in charges],
     }
     # A column in which nobody wrote anything only widens the table.
     used = {name: cells for name, cells in columns.items() if any(cells)}

@@ -15,6 +15,7 @@ class Purpose(StrEnum):
     LABEL_SHARE = "share of labels"
     RESPONSE_LOCATION = "median and scale of the response"
     RESPONSE_MEAN = "mean of the response"
+    NEAR_MIDDLE = "records near the middle of the range"
     RESPONSE_LEVEL = "level of the response"
     STANDARDISING = "location and scale"
     COLUMN_MOMENTS = "mean and spread of columns"

@@ -156,7 +156,8 @@ class Measure(StrEnum):
     lies between start and start + cap; dispersion: min((y - p)² / (max(1, p)·cap), 1); tilt: how
     far (y - p)(p - start) lies between -cap and cap; square: min((y - p)² / cap², 1); fourth: that squared; cross:
     min((y - p)²(y - start)² / cap⁴, 1); log-loss: min(l / cap, 1) for l = log(1 + e^p) - y p; squared log-loss: that
-    squared.
+    squared; label tilt: how far (y - q)·a lies between -cap and cap, q the logistic function of p and a = p - start
+    shortened until |a|·max(q, 1 - q) ≤ cap, which is the same for both labels.
     """
 
     SIZE = "size"
@@ -169,6 +170,7 @@ class Measure(StrEnum):
     CROSS = "cross"
     LOG_LOSS = "log-loss"
     SQUARED_LOG_LOSS = "squared log-loss"
+    LABEL_TILT = "label tilt"
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.certificate.certificate import Certificate
+from tacit.certificate.release_digest import digest_of_release
 from tacit.certificate.stored_release import release_from_json, release_to_json, request_digest
 from tacit.contract.block_query import BlackBox
 from tacit.contract.plan import Plan
 from tacit.contract.query import QueryKind
 from tacit.contract.release import Release
-from tacit.documents.canonical_json import canonical, digest_of, plain
+from tacit.documents.canonical_json import canonical
 from tacit.errors import AccountingError, DataError, FileError, LedgerError, SettingError, TacitError
 from tacit.ledger.current_ledger import active_ledger
 from tacit.ledger.repeated_fits import file_names
@@ -136,8 +136,7 @@ class Charged:
 
     def settle(self, release: Release) -> None:
         """Note the release's digest. Guarantee: what was paid for is not lost: an unwritable ledger only warns."""
-        parts = {"coefficients": plain(release.coefficients()), "certificate": Certificate.issue(release).digest}
-        self.note(digest_of(parts), self._answer(release))
+        self.note(digest_of_release(release), self._answer(release))
 
     def note(self, digest: str, answer: Mapping[str, Any] | None = None) -> None:
         """Note the digest of what was released, and the answer where the ledger keeps it."""

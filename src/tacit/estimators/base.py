@@ -31,6 +31,7 @@ from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.loss_choice import predicted
 from tacit.estimators.parameters import CommonParameters, RegressionParameters
 from tacit.estimators.public_rows import PublicRows, model_coefficients, prepared_start, start_fact, without_privacy
+from tacit.estimators.saved_estimator import stored_fit_of
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.estimators.surroundings import surroundings
 from tacit.estimators.table_form import feature_names, require_declared_classes, require_form
@@ -106,6 +107,10 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
     def certificate_(self) -> Certificate:
         """What was guaranteed, and why it is true; built when it is first asked for."""
         return Certificate.issue(self.release_, Results(self.release_).terms())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fit as JSON, as that of `glm`; `tacit.load` reads it, and `tacit summary` and `predict` do."""
+        stored_fit_of(self).write(path)
 
     def _results(self) -> Results:
         check_is_fitted(self)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.certificate.certificate import Certificate
 from tacit.certificate.fit_file import Estimates, Scatter, StoredFit, Term, triangle_of
+from tacit.certificate.release_digest import digest_of_fit
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.contract.released_statistic import ReleasedStatistic
@@ -147,6 +148,11 @@ class Fit(ResultsMixin, Displayed):
     def certificate(self) -> Certificate:
         """What was guaranteed, and why it is true."""
         return self.stored.certificate
+
+    @property
+    def release_digest(self) -> str:
+        """The digest under which a ledger noted this fit: `release` of its charge, also in the ledger's certificate."""
+        return digest_of_fit(self.stored)
 
     def predict_blocks(self, data: Any, *, reading: Reading | None = None) -> Iterator[NDArray[np.float64]]:
         """Predictions for new records, block by block.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import keyword
 import math
 import sys
 from collections import Counter
@@ -22,6 +23,7 @@ from tacit.formula.limits import require_moderate_formula, require_moderate_widt
 from tacit.formula.offset import offset_term, summed_offset
 from tacit.formula.plain_sum import plain_sum
 from tacit.formula.spelling import in_python, refused
+from tacit.formula.transformed_response import PLAIN, instead_of
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 from tacit.validate import positive
 
@@ -125,6 +127,9 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
         read = isinstance(error, FormulaicError | SyntaxError)
         reason = str(error).splitlines()[0].rstrip(".") if read else "its brackets, quotes or operators do not match"
         example = "Expected something like 'y ~ a + b + a:b'."
+        if words := [name for name in schema.columns if keyword.iskeyword(name) and name in formula]:
+            why = f"{words[0]} is a word of Python"
+            example = f"{why}: write the column by itself in backticks, as in 'y ~ `{words[0]}` + b'."
         raise FormulaError(f"The formula {diagnostics.shown} cannot be read: {reason}. {example}") from error
     left, right = getattr(sides, "lhs", None), getattr(sides, "rhs", None)
     if left is None or right is None:
@@ -175,7 +180,7 @@ class _Reader:
         with self.diagnostics.at(parsed):
             if len(spellings) != 1 or len(parsed[0].factors) != 1 or parsed[0].factors[0].eval_method.value != "lookup":
                 got = f"got {' + '.join(spellings) or 'nothing'}"
-                advice = "Transform the response before, and declare it in the schema."
+                advice = instead_of(spellings[0], self.schema) if len(spellings) == 1 else PLAIN
                 raise FormulaError(f"The left side must be one declared column; {got}. {advice}")
             self.schema.column(spellings[0])
         return spellings[0]

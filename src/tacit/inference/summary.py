@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +15,7 @@ from tacit.certificate.fit_file import Reliability
 from tacit.certificate.stated_parts import SEEDED
 from tacit.contract.plan import LEVEL_ONLY, MANY_ROWS
 from tacit.contract.release import Release
+from tacit.design.design import Design
 from tacit.design.response import Binary, CloglogBinary, Count, Positive, ProbitBinary, Response
 from tacit.display import Displayed
 from tacit.errors import SettingError
@@ -214,16 +215,25 @@ def ratio_name(response: Response) -> str:
 def notes_of(release: Release, judgement: ExactJudgement | StepJudgement | None) -> tuple[str, ...]:
     """Sentences below the table: why intervals are not nominal, and what is estimated."""
     plan = release.plan
+    dates = tuple(date_notes(plan.design))
     if judgement is None:
         asked = release.sandwich is not None or plan.intervals_declined
         reason = not_offered(plan) if asked else None
         level = (LEVEL_ONLY,) if plan.level_only else ()
-        level = (*level, *map(str, release.statistics))
+        level = (*level, *dates, *map(str, release.statistics))
         return level if reason is None else (*level, f"Intervals are not offered: {reason}.")
     notes = judgement.notes(plan.design.terms)
     if plan.private and plan.loss.code in TARGETS:
         notes.append(TARGETS[plan.loss.code])
     if plan.design.unit_rows > 1:
         notes.append(MANY_ROWS.format(unit=plan.unit))
-    notes.extend(map(str, release.statistics))
+    notes.extend([*dates, *map(str, release.statistics)])
     return tuple(notes)
+
+
+def date_notes(design: Design) -> Iterator[str]:
+    """Where the intercept lies, of a date that is counted from an origin far from all records."""
+    for name, reading in design.reading.dates.items() if design.reports_intercept else ():
+        if reading.origin is None and reading.unit == "days":
+            text = f"{name} counts days from 1970-01-01, and the intercept is at that day"
+            yield f"{text}: declare an origin within the bounds. Effects of a year: {name}=365.25."

@@ -20,6 +20,7 @@ from tacit.privacy.budget import Budget, Guarantee
 from tacit.privacy.event_json import from_json
 from tacit.privacy.relation import Relation
 from tacit.text_table import Table
+from tacit.validate import within
 
 _CHARGED = {"events", "relation", "unit", "label"}
 _FIELDS = {
@@ -31,6 +32,7 @@ _FIELDS = {
     EntryKind.RESUME: {"analyst", "reason"},
     EntryKind.REFUSAL: {"label", *NOTES},
 }
+SMALLEST = 1e-6  # A mu, or where delta is 0 an epsilon, that no fit can use.
 _stated = lru_cache(maxsize=8)(guarantee_of)  # Events without a μ take a transform to price.
 _OLD_FIELDS = {EntryKind.RESERVE: _CHARGED, EntryKind.COMMIT: {"reservation", "release"}}  # Entries of version 0.1.
 
@@ -55,7 +57,8 @@ class Status(Displayed):
     epsilon at the ledger's delta; each None where there is nothing. Where delta is 0, both are the epsilon that is
     left. `granted` has, of each analyst, the share of the budget that was granted and that is left. Guarantee: A fit
     with Gaussian noise, or a pure one where delta is 0, of `remaining`, or of `left` at its delta, is accepted if
-    nobody charges before it. `more_like_last` further charges as the last one would be accepted, and not one more.
+    nobody charges before it. `more_like_last` further charges as the last one would be accepted, and not one more;
+    `last` says which that is: the analyst's own, or anybody's where none was asked for.
     """
 
     budget: Budget
@@ -65,16 +68,18 @@ class Status(Displayed):
     more_like_last: int | None
     granted: Mapping[str, tuple[float, float]]
     paused: Mapping[str | None, str]
+    last: str = ""
 
     def __str__(self) -> str:
         """Say in words what is left."""
-        if self.remaining is None:
+        if self.remaining is None or (self.remaining.mu or self.remaining.epsilon or 0.0) < SMALLEST:
+            # What rounding left of shares that add up to the whole is nothing that a fit could use.
             return "nothing is left"
         # So little that delta alone allows it has a mu, and an epsilon of 0.
         text = f"about μ = {self.remaining.mu:.4g}" if self.left is None else f"about {_amount(self.left)}"
         if self.more_like_last is not None:
             fits = "fit" if self.more_like_last == 1 else "fits"
-            text += f", or {self.more_like_last} more {fits} like the last"
+            text += f", or {self.more_like_last} more {fits} like the last{self.last}"
         return text
 
     def _shown(self) -> Shown:
@@ -148,17 +153,27 @@ class Chain:
         accounts, delta, whole = self.accounts, self.terms.delta, self.accounts.capacity
         left = accounts.left(analyst)
         remaining, epsilon = self.terms.pricing.affordable(left, delta)
-        last = self.charges[-1].cost if self._charges else None
+        own = [charge for charge in self.charges if analyst in (None, charge.analyst)]
+        last = own[-1] if own else None
         shares = ((name, granted / whole, accounts.left(name) / whole) for name, granted in accounts.granted.items())
         return Status(
             budget=self.budget,
             spent=self.guarantee(),
             remaining=remaining,
             left=epsilon,
-            more_like_last=math.floor(left / last) if last else None,
+            more_like_last=math.floor(left / last.cost) if last else None,
             granted={name: (float(granted), float(rest)) for name, granted, rest in shares},
             paused=accounts.paused,
+            last="" if last is None else _named(last, analyst),
         )
+
+    def budget_of(self, share: float | Fraction) -> Budget:
+        """Return the largest budget, in mu or by pure in epsilon, that is worth at most a share of the whole."""
+        part = Fraction(within("share", share, 0.0, 1.0)).limit_denominator(10**9)
+        found = self.terms.pricing.affordable(part * self.accounts.capacity, self.terms.delta)[0]
+        if found is None:
+            raise SettingError("share is too small to be granted; expected a part of 1, such as 0.5 for one half")
+        return found
 
     def recalled(self, purpose: Purpose, *, again: bool) -> Reservation | None:
         """Return the answered charge of a request under its key, or None; refuse an unanswered one, unless `again`."""
@@ -317,6 +332,13 @@ class Chain:
         if capacity_of(budget) > self.accounts.capacity * (1 + TOLERANCE):
             raise BudgetError("the budget of a ledger may be lowered, never raised")
         return budget, self.accounts.lowered(capacity)
+
+
+def _named(charge: Charge, analyst: str | None) -> str:
+    """Which charge it is, in words that follow "the last": what was asked for, and who asked unless that is known."""
+    what = charge.formula or charge.label
+    who = charge.analyst if analyst is None else None
+    return (f" ({what}" if what else " (no label") + (f", by {who})" if who else ")")
 
 
 def _amount(left: Budget) -> str:

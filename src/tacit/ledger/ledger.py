@@ -232,13 +232,20 @@ class Ledger(Displayed):
         return Chain(entries).check(unfinished)
 
     def grant(
-        self, to: str | None, budget: Budget | None = None, *, source: str | None = None, reason: str = ""
+        self,
+        to: str | None,
+        budget: Budget | None = None,
+        *,
+        share: float | Fraction | None = None,
+        source: str | None = None,
+        reason: str = "",
     ) -> None:
         """Move a part of the budget from one analyst (None: what is common) to another.
 
-        The part is what Gaussian fits of that budget cost together, where delta is 0 pure ones. From the first grant
-        on, an analyst spends what was granted to that name and no more, and charges without a name spend what is
-        granted to nobody. Without a budget, all that `source` has left is moved.
+        The part is what Gaussian fits of that budget cost together, where delta is 0 pure ones, or a `share` of the
+        whole budget, rounded down: shares add up to 1, epsilons do not add up to the whole. From the first grant on, an
+        analyst spends what was granted to that name and no more, and charges without a name spend what is granted to
+        nobody. Without a budget or share, all that `source` has left is moved.
 
         Examples
         --------
@@ -247,7 +254,14 @@ class Ledger(Displayed):
         >>> ledger.grant("ben", source="ana", reason="ana has left")
         >>> ledger.remaining(analyst="ana") is None
         True
+        >>> ledger.grant("eva", share=0.5)
+        >>> round(ledger.status().granted["eva"][0], 6)
+        0.5
         """
+        if share is not None:
+            if budget is not None:
+                raise SettingError("a grant is a budget or a share of the whole; expected one of the two")
+            budget = self._current().budget_of(share)
         worth: dict[str, Any] = {"budget": None, "amount": None}
         if budget is not None:
             whole = entry.require_finite(budget).with_delta(self.terms.delta)

@@ -30,7 +30,7 @@ TILES_AT_ONCE = 32
 Ends = tuple[float, float, float, float, float]
 Ranges = tuple[Integers, Floats, Floats]
 """Columns, and the lower and upper ends within which they are counted."""
-SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE, FOURTH, CROSS, LOG_LOSS, SQUARED_LOG_LOSS = range(10)
+SIZE, WITHIN, SHARE, DISPERSION, TILT, SQUARE, FOURTH, CROSS, LOG_LOSS, SQUARED_LOG_LOSS, LABEL_TILT = range(11)
 """`Measure` of residuals in their order, as the compiler takes them."""
 
 
@@ -41,6 +41,20 @@ def part_of(bound: float, share: float) -> int:
     if not part > 0.0:
         return 0
     return int(min(part, bound))
+
+
+@compiled
+def label_measure(margin: float, label: float, measure: int, start: float, cap: float) -> float:
+    """Log-loss of a label in units of the cap, that squared, or the label's tilt as a share of the way to its ends."""
+    less = exp_negative(-abs(margin))
+    if measure == LABEL_TILT:
+        # The chance of the likelier label; a lever that is short enough for both labels.
+        most = 1.0 / (1.0 + less)
+        longest = cap / most
+        lever = min(max(margin - start, -longest), longest)
+        return 0.5 + (label - (most if margin >= 0.0 else less * most)) * lever / (2.0 * cap)
+    share = (log_one_plus(less) + max(margin, 0.0) - label * margin) / cap
+    return share * share if measure == SQUARED_LOG_LOSS else share
 
 
 @compiled
@@ -73,8 +87,7 @@ def residual_share(margin: float, label: float, measure: int, numbers: Ends) -> 
         other = (label - start) / cap
         share = (share * share) * (other * other)
     elif measure >= LOG_LOSS:
-        share = (log_one_plus(exp_negative(-abs(prediction))) + max(prediction, 0.0) - label * prediction) / cap
-        share = share * share if measure == SQUARED_LOG_LOSS else share
+        share = label_measure(prediction, label, measure, start, cap)
     return min(share, 1.0) if share >= 0.0 else 0.0
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from tacit.contract.column_query import ColumnMoments
 from tacit.contract.query import (
@@ -173,8 +174,14 @@ class RowSums:
             Measure.DISPERSION: gap**2 / (np.maximum(1.0, prediction) * query.cap),
             Measure.TILT: 0.5 + gap * (prediction - query.start) / (2 * query.cap),
             Measure.SQUARE: (gap / query.cap) ** 2,
+            Measure.LABEL_TILT: 0.5 + self._label_tilts(query, prediction) / (2 * query.cap),
         }[query.measure]
         return np.asarray(np.clip(shares, 0.0, 1.0), float)
+
+    def _label_tilts(self, query: ResidualSize, margin: Vector) -> Vector:
+        chance = expit(margin)
+        longest = query.cap / np.maximum(chance, 1 - chance)
+        return np.asarray((self.response - chance) * np.clip(margin - query.start, -longest, longest))
 
 
 def lengths_of(rows: Matrix) -> Vector:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 from tacit.solvers import rules
 from tacit.solvers.block_rules import BLOCKS
 from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
+from tacit.solvers.label_slope_rules import LABEL_SLOPE
+from tacit.solvers.level_rules import NEAR_MIDDLE
 from tacit.solvers.network_rules import NETWORKS
 from tacit.solvers.rules import COVERAGE, DERIVED, Growth, rule
 from tacit.solvers.wide_rules import COLUMNS
@@ -323,6 +325,6 @@ GROUPS: tuple[Any, ...] = (
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.EVALUATION, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
-    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS,
+    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

@@ -22,6 +22,9 @@ from tacit.losses.loss import TWO_LABELS, Code
 from tacit.solvers.column_standards import standardised
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, is_lower, times_triangular, triangular
 from tacit.solvers.course_correction import Course
+from tacit.solvers.label_slope import asks_for_length
+from tacit.solvers.label_slope import lengthened as lengthened_margins
+from tacit.solvers.label_slope_rules import LABEL_SLOPE
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.response_location import label_start
 from tacit.solvers.rules import DESCENT, LABELS, WHITENING, between
@@ -97,7 +100,7 @@ class WhitenedGradient(CoefficientSolver):
     With `label_start` the share of the second label is asked for first, and the intercept starts
     there; with `uneven` it also makes steps longer. `margin_variance` is the noise variance of the
     margins beyond which steps are shortened. With `follows_count` clip and steps go by the noisy
-    count of the records.
+    count of the records. The length of the margins is asked for in `lengthening` rounds.
     """
 
     whitening: Whitening
@@ -106,6 +109,7 @@ class WhitenedGradient(CoefficientSolver):
     uneven: bool = False
     margin_variance: float | None = None
     follows_count: bool = False
+    lengthening: int = 0
     name: str = "whitened-gradient"
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
@@ -117,6 +121,8 @@ class WhitenedGradient(CoefficientSolver):
             descent = lengthened(descent, unit(plan.loss.code) * start)
         corrected = bool(sums_before(self.whitening) and self.whitening.queries) and _is_free(plan)
         theta = self.descend_in(gate, plan, coordinates, descent, start, corrected=corrected)
+        if self.lengthening:
+            theta = lengthened_margins(gate, plan, self.lengthening, coordinates, theta)
         return Solution(coordinates.prepared(theta))
 
     def descend_in(
@@ -208,7 +214,12 @@ def _triangular_map(spectrum: Spectrum, values: Vector, before: Matrix | None) -
 
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    """Price descent in privately whitened coordinates, for labels."""
+    """Price descent in privately whitened coordinates, for labels, and the length of the margins after it."""
+    return descent_plan(facts, options, allowed, lengthens=asks_for_length(facts, options))
+
+
+def descent_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction, *, lengthens: bool = False) -> Plan:
+    """Price descent in privately whitened coordinates; the length of the margins is asked for if it `lengthens`."""
     signal = facts.signal(allowed)
     queries, share, ridge = moment_queries(facts, signal)
     passes = facts.passes_allowed(options)
@@ -244,12 +255,16 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         wanted = (LABELS.start_records / facts.records) ** 2 / float(allowed)
         label_share = LABELS.uneven_share if uneven else Fraction(between(wanted, *LABELS.start_share))
     remaining = allowed * (1 - spent - label_share)
+    last = remaining * Fraction(LABEL_SLOPE.share.at(facts.n_mu(allowed)) if lengthens else 0)
+    remaining -= last
     steps = [
         *moment_steps(facts, allowed * spent, queries, columns),
         priced(facts, QueryKind.GRADIENT, remaining, iterations, Purpose.DESCENT),
     ]
     if starts:
         steps.insert(0, priced(facts, QueryKind.COUNTS, allowed * label_share, 1, Purpose.LABEL_SHARE))
+    if lengthens:
+        steps.append(priced(facts, QueryKind.COUNTS, last, LABEL_SLOPE.rounds, Purpose.SLOPE))
     limited = facts.loss.code in TWO_LABELS and not options.step_size
     solver = WhitenedGradient(
         after_sums(Whitening(queries, ridge, row_factor, one_in=one_in), columns),
@@ -258,6 +273,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         uneven=starts and uneven,
         margin_variance=LABELS.margin_variance if limited else None,
         follows_count=bool(facts.counts) and options.step_size is None,
+        lengthening=LABEL_SLOPE.rounds if lengthens else 0,
     )
     return assembled(facts, solver, steps, forecast(facts, descent, math.sqrt(remaining)))
 

@@ -125,3 +125,8 @@ def test_files_take_the_name_of_a_response(tmp_path: Path) -> None:
         open_source(path, response="z")
     with pytest.raises(FileError, match="parquet"):
         open_source(tmp_path / "a.xlsx")
+
+
+def test_a_dict_of_columns_is_told_what_to_become() -> None:
+    with pytest.raises(DataError, match=r"pandas\.DataFrame"):
+        open_source({"x": [1.0, 2.0]})

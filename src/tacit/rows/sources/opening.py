@@ -113,6 +113,8 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
         raise DataError("A matrix has no column names; give the response as a sequence.")
     if hasattr(data, "tocsr"):
         return arrays.SparseSource.of(data, fewest)
+    if isinstance(data, Mapping):
+        raise DataError("A dict of columns is no table; make one of it, for example pandas.DataFrame(data).")
     values = arrays.as_matrix(data)
     if values.ndim != 2:
         expected = "Expected a table of two dimensions, records by columns"

@@ -131,3 +131,18 @@ def test_the_certificate_of_a_holdout(tmp_path: Path, monkeypatch: pytest.Monkey
     assert command("verify", "holdout.json", "--json").document["epsilon"] <= 1.0
     alter("holdout.json", lambda it: it.update(releases=2), redigest=True)
     assert command("verify", "holdout.json").code == 4
+
+
+def test_a_fit_is_found_among_the_charges_of_a_ledger(kept: Path, command: Command) -> None:
+    assert command("ledger", "create", "clinic.ledger", "--epsilon", 9, "--delta", 1e-6).code == 0
+    for name in ("one", "two"):
+        charged = ("--ledger", "clinic.ledger", "-o", f"{name}.json")
+        assert command(*FIT, "--epsilon", 1, "--delta", 1e-6, *charged).code == 0
+    assert command("ledger", "certificate", "clinic.ledger", "-o", "joint.json").code == 0
+    found = command("verify", "joint.json", "--fit", "two.json")
+    assert found.code == 0
+    assert "is charge 2 of 2: readmit ~ age" in found.out
+    release = command("verify", "two.json", "--json").document["release"]
+    assert release.removeprefix("sha256:")[:8] in command("ledger", "show", "clinic.ledger").out
+    assert command("verify", "joint.json", "--fit", "fit.json").code == 4
+    assert command("verify", "fit.json", "--fit", "fit.json").code == 2
