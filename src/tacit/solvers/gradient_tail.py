@@ -37,7 +37,8 @@ class Clip:
 
     A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `expected` is the share of
     records there by the law of the tail, `worst` the bias where there are more. `deviation` is that of normal
-    residuals with this quantile of the norms, and `wide` says that the public bound is far beyond it.
+    residuals with this quantile of the norms, and `wide` says that the public bound is far beyond it. Rows of two labels
+    are `shortened`: the part of the largest curvature that rare ones are bounded by, 0 for rows with other weights.
     """
 
     norm: float
@@ -47,6 +48,7 @@ class Clip:
     worst: float = 0.0
     deviation: float = math.inf
     wide: bool = False
+    shortened: float = 0.0
 
 
 def choose_clip(

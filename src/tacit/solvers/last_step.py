@@ -13,17 +13,19 @@ import numpy as np
 
 from tacit.contract.plan import Plan
 from tacit.contract.purpose import Purpose
-from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
+from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientNorm, GradientSum
 from tacit.contract.release import Sandwich
+from tacit.design.design import Design
 from tacit.losses import classification, links, regression
 from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
-from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
+from tacit.solvers.gradient_tail import LARGEST, Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
 from tacit.solvers.nuisance import residual_threshold
 from tacit.solvers.predictors import Predictors
-from tacit.solvers.pseudo_rows import part_way, weight_ratio
-from tacit.solvers.rules import RESPONSE
+from tacit.solvers.pseudo_rows import Rows, part_way, weight_ratio
+from tacit.solvers.quantiles import bisect_octaves
+from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 LABELS = TWO_LABELS | {Code.SOFTMAX}
@@ -75,6 +77,29 @@ def row_clip(plan: Plan, pilot: Pilot, usual: float) -> float:
     return label_clip(plan.signal, pilot.share) if plan.loss.code in LABELS else usual
 
 
+def shortens(loss: Loss, design: Design) -> bool:
+    """Whether rows keep as much weight as the bounds on gradient and curvature allow: two labels, one row a unit."""
+    return loss.code is Code.LOGISTIC and design.unit_rows == 1
+
+
+def norm_quantile(gate: Gate, plan: Plan, matrix: Matrix | None, usual: float, most: float) -> float:
+    """Ask for a quantile of the norms of rows, near the usual clip: the slope at 0 is ½ for either label.
+
+    Where few rows are long a smaller clip has less noise; where many are, a larger one keeps the target of all rows.
+    """
+    noise = plan.step(Purpose.ROW_NORMS).noise_share(plan.count)
+    held = between(1 - TAIL.noises * noise, *TAIL.held)
+    nowhere = np.zeros(plan.design.width)
+
+    def within(norm: float) -> float:
+        asked = GradientNorm(nowhere, LARGEST, norm, matrix, classification.LOGISTIC, start=-norm / 2, shortened=True)
+        return float(gate.ask(asked).value[0])
+
+    top = usual * 2.0 ** (ONE_STEP.row_octaves - 1)
+    found = bisect_octaves(within, top, ONE_STEP.row_octaves, ONE_STEP.row_rounds, held * plan.count)
+    return between(found, ONE_STEP.row_least * usual, most * usual)
+
+
 def take_step(
     gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, clip_factor: float, mean_row: Vector | None
 ) -> tuple[Vector, Sandwich]:
@@ -82,17 +107,29 @@ def take_step(
     matrix, dimension = coordinates.matrix, coordinates.dimension
     predictors = Predictors.of(plan)
     begin = predictors.flat(pilot.theta)
-    row_bound = row_clip(plan, pilot, clip_factor) * math.sqrt(dimension)
-    loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
+    usual = row_clip(plan, pilot, clip_factor) * math.sqrt(dimension)
+    row_bound = usual
+    if shortens(plan.loss, plan.design):
+        most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
+        row_bound = norm_quantile(gate, plan, matrix, usual, most)
+    loss, clip = bounded(gate, plan, coordinates, pilot, row_bound, usual)
     share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
+    if clip.shortened:
+        share = ONE_STEP.score_share if clip.shortened < 1.0 else ONE_STEP.even_score_share
+    short = bool(clip.shortened)
     begin, known = step_nearer(gate, plan, matrix, begin, loss, clip, row_bound, share)
-    gradient = predictors.gradient(gate.ask(GradientSum(predictors.shaped(begin), clip.norm, matrix, True, loss)))
+    gradient = predictors.gradient(
+        gate.ask(GradientSum(predictors.shaped(begin), clip.norm, matrix, True, loss, shortened=short))
+    )
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
     place = begin
     if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
-        place = part_way(coordinates, predictors, begin, loss, row_bound, Answer(mean, step_noise), mean_row, known)
-    pair = predictors.matrices(gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share)))
+        rows = Rows(coordinates, row_bound, mean_row, short)
+        place = part_way(rows, predictors, begin, loss, Answer(mean, step_noise), known)
+    pair = predictors.matrices(
+        gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share, short))
+    )
     noise = pair.noise_scale / plan.records
     curvature = pair.value[0] * loss.smoothness / plan.records
     spectrum = Spectrum.of(curvature)
@@ -132,7 +169,7 @@ def take_step(
         hidden_size=math.sqrt(pilot.spread**2 + float(hidden @ hidden) / max(len(hidden), 1)),
         asymmetry=pilot.asymmetry,
         flat=pilot.flat,
-        weight_ratio=weight_ratio(coordinates, place, loss, row_bound, mean_row),
+        weight_ratio=weight_ratio(Rows(coordinates, row_bound, mean_row), place, loss),
     )
     return predictors.shaped(theta), sandwich
 
@@ -155,8 +192,9 @@ def step_nearer(
     if all(it.purpose is not Purpose.NEAR_STEP for it in plan.steps):
         return pilot, None
     predictors, shaped = Predictors.of(plan), Predictors.of(plan).shaped(pilot)
-    gradient = predictors.gradient(gate.ask(GradientSum(shaped, clip.norm, matrix, True, loss)))
-    pair = predictors.matrices(gate.ask(CurvatureAndScore(shaped, row_bound, matrix, loss, score_share)))
+    short = bool(clip.shortened)
+    gradient = predictors.gradient(gate.ask(GradientSum(shaped, clip.norm, matrix, True, loss, shortened=short)))
+    pair = predictors.matrices(gate.ask(CurvatureAndScore(shaped, row_bound, matrix, loss, score_share, short)))
     spectrum = Spectrum.of(pair.value[0] * loss.smoothness / plan.records)
     noise = pair.noise_scale * loss.smoothness / plan.records
     values = np.maximum(spectrum.values, ONE_STEP.near_visible * noise_norm(noise, len(pilot)))
@@ -179,12 +217,18 @@ def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     return ONE_STEP.noisiest * pilot.spread
 
 
-def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_bound: float) -> tuple[Loss, Clip]:
+def bounded(
+    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_bound: float, usual: float
+) -> tuple[Loss, Clip]:
     """Return the loss of the step with a bound on its slope, and the clip of its gradients."""
     loss, matrix = pilot.loss, coordinates.matrix
     if loss.code is Code.LOGISTIC:
         own = pilot.own_curvature
         top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * own / 100) ** 0.25
+        if shortens(plan.loss, plan.design):
+            part = min(4 * top, 1.0)
+            curved = ONE_STEP.curved_rows.at(plan.signal * 4 * own) * (usual / row_bound) ** 2
+            return replace(loss, smoothness=part * loss.smoothness * curved), Clip(row_bound, 0.0, shortened=part)
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
     if loss.code in OTHER_LINKS or loss.code is Code.SOFTMAX:
         return loss, Clip(row_bound * loss.lipschitz, 0.0)

@@ -27,7 +27,7 @@ from tacit.losses.loss import LOG_LINKED, Code, Loss
 from tacit.solvers import staged_gradient, whitened_gradient
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
-from tacit.solvers.last_step import LABELS, Pilot, take_step
+from tacit.solvers.last_step import LABELS, Pilot, shortens, take_step
 from tacit.solvers.nuisance import top_rate
 from tacit.solvers.requirements import Requirement, has_intervals, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
@@ -199,17 +199,20 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     residuals = ONE_STEP.residuals if facts.loss.relative else 0
     bent = facts.loss.code in BENT
     near = sum(ONE_STEP.near) if bent and signal >= ONE_STEP.near_signal else 0
+    norms = ONE_STEP.row_norms if shortens(facts.loss, facts.design) else 0
     growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
     part = Fraction(growth.at(signal)).limit_denominator(1000)
     medians = START.medians if facts.design.intercept else 0
-    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole + residuals + near)
+    others = residuals + near + norms
+    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole + others)
     columns, short = _counted_columns(facts, spent / (medians + START.radii))
-    whole = (shares if columns else replace(shares, scales=0)).whole + residuals + near
+    whole = (shares if columns else replace(shares, scales=0)).whole + others
 
     def cost(hundredths: int) -> Fraction:
         return allowed * (1 - part) * Fraction(hundredths, whole)
 
     rounds = (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals) + 2 * bool(near)
+    rounds += ONE_STEP.row_rounds * bool(norms)
     standardising = medians + START.radii if columns else 0
     inner = _pilot(facts, options, allowed * part, standardising + 2 + 2 + facts.counts + rounds)
     steps: list[Step] = []
@@ -227,6 +230,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     steps += [step for step in inner.steps if step.purpose not in before]
     for hundredths, times, purpose, kind in (
         (residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
+        (norms, ONE_STEP.row_rounds, Purpose.ROW_NORMS, QueryKind.COUNTS),
         (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS, QueryKind.COUNTS),
         (shares.tail, 1, Purpose.GRADIENT_TAIL, QueryKind.COUNTS),
         (near and ONE_STEP.near[0], 1, Purpose.NEAR_STEP, QueryKind.GRADIENT),
