@@ -1,4 +1,4 @@
-"""Twelve populations that were thought of after rows were shortened in place of weighed down, and written before any ran.
+"""Twelve populations, thought of after rows were shortened in place of weighed down, written before any was run.
 
 They are rare, skewed, collinear, misspecified, tiny or wide, with heavy-tailed features, semicontinuous responses,
 exposures and interactions. `cohort` is like a table whose intervals were known to be too wide before.
@@ -137,12 +137,7 @@ def _wages() -> Population:
         table = {"school": school, "years": years, "union": union, RESPONSE: y.clip(-3, 9)}
         return Draw(table, mean)
 
-    columns = {
-        "school": numeric(0, 25),
-        "years": numeric(0, 60),
-        "union": numeric(0, 1),
-        RESPONSE: numeric(-3, 9),
-    }
+    columns = {"school": numeric(0, 25), "years": numeric(0, 60), "union": numeric(0, 1), RESPONSE: numeric(-3, 9)}
     about = "log wages: years and their raw square, t errors of 6 degrees, spread by years"
     return Population("wages", about, "gaussian", terms, columns, sample)
 
@@ -160,12 +155,7 @@ def _donations() -> Population:
         table = {"income": income, "asked": asked, "shop": shop, RESPONSE: y.clip(0, 400)}
         return Draw(table, None)
 
-    columns = {
-        "income": numeric(0, 600),
-        "asked": numeric(0, 1),
-        "shop": levels_of(SHOPS),
-        RESPONSE: numeric(0, 400),
-    }
+    columns = {"income": numeric(0, 600), "asked": numeric(0, 1), "shop": levels_of(SHOPS), RESPONSE: numeric(0, 400)}
     about = "85% give nothing, else lognormal gifts that grow with lognormal incomes"
     return Population("donations", about, "gaussian", terms, columns, sample)
 
@@ -227,16 +217,13 @@ def _rentals() -> Population:
         month = choice(MONTHS, MONTH_SHARES, n, generator)
         warmth = 0.6 * _levels(month, MONTH_RATES) + 0.5 * generator.standard_normal(n)
         holiday = coin(np.full(n, 0.03), generator)
-        mean = 1.5 * np.logaddexp(0.0, 0.5 + _levels(month, MONTH_RATES) + 0.6 * warmth - 0.3 * warmth**2 + 0.5 * holiday)
+        mean = 1.5 * np.logaddexp(
+            0.0, 0.5 + _levels(month, MONTH_RATES) + 0.6 * warmth - 0.3 * warmth**2 + 0.5 * holiday
+        )
         y, _ = counted(mean * generator.gamma(3.0, 1 / 3.0, n), generator)
         return Draw({"month": month, "warmth": warmth.clip(-4, 4), "holiday": holiday, RESPONSE: y.clip(0, 60)}, mean)
 
-    columns = {
-        "month": levels_of(MONTHS),
-        "warmth": numeric(-4, 4),
-        "holiday": numeric(0, 1),
-        RESPONSE: numeric(0, 60),
-    }
+    columns = {"month": levels_of(MONTHS), "warmth": numeric(-4, 4), "holiday": numeric(0, 1), RESPONSE: numeric(0, 60)}
     about = "rentals by month and warmth, which go together; softplus, dispersion 1/3, 3% holidays"
     return Population("rentals", about, "poisson", terms, columns, sample)
 

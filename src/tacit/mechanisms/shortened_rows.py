@@ -1,8 +1,8 @@
 """Gradients and pairs of rows that keep as much weight as their bounds allow. Private: `block`.
 
 A row z of curvature h has the weight w = min(1, C / ‖z‖, C² H / (h‖z‖²)), H the public bound on curvatures. So its
-gradient is at most C long for slopes up to 1, and its curvature w h ‖z‖² at most C² H; a weight min(1, (C / ‖z‖)²) keeps both too,
-and weighs rows down where neither asks for it. The integers depend on that record and on public numbers only.
+gradient is at most C long for slopes up to 1, and its curvature w h ‖z‖² at most C² H. A weight min(1, (C / ‖z‖)²)
+keeps both too, and weighs rows down where neither asks for it. The integers depend on that record and on public numbers only.
 Proof: proofs/mechanisms/shortened_rows.md.
 """
 
@@ -43,8 +43,9 @@ def row_weight(norm: float, curvature: float, radius: float, smoothness: float) 
     """Return min(1, r / ‖z‖, r² H / (h‖z‖²)); a curvature that is not a number makes it none."""
     ratio = radius / norm
     flat = ratio * ratio * smoothness / curvature
-    weight = ratio if ratio < 1.0 else 1.0
-    return weight if weight <= flat else flat
+    weight = min(1.0, ratio)
+    # Not `min`, which may drop a number that is none.
+    return weight if weight <= flat else flat  # noqa: FURB136
 
 
 @compiled

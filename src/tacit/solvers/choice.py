@@ -328,8 +328,8 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
     least = least_signal(plan.design.identified) if plan.intervals_declined else WARNINGS.intervals
     if plan.intervals_declined or (plan.solver.intervals and plan.signal < least):
         texts.append(
-            f"Intervals will not be offered: n·μ/d is {plan.signal:.2g}, and below {least:.3g} they would mean nothing. "
-            "All is spent on the coefficients. Use a larger epsilon, more records or fewer columns."
+            f"Intervals will not be offered: n·μ/d is {plan.signal:.2g}, and below {least:.3g} they would mean "
+            "nothing. All is spent on the coefficients. Use a larger epsilon, more records or fewer columns."
         )
     if plan.locating is not None and plan.locating.noise > WARNINGS.count_noise:
         texts.append(

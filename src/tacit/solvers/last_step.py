@@ -13,18 +13,18 @@ import numpy as np
 
 from tacit.contract.plan import Plan
 from tacit.contract.purpose import Purpose
-from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientNorm, GradientSum
+from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
 from tacit.design.design import Design
 from tacit.losses import classification, links, regression
 from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
-from tacit.solvers.gradient_tail import LARGEST, Clip, bias_at, choose_clip
+from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
 from tacit.solvers.nuisance import residual_threshold
 from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import Rows, part_way, weight_ratio
-from tacit.solvers.quantiles import bisect_octaves
+from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, shift_bound
 from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
@@ -79,56 +79,53 @@ def row_clip(plan: Plan, pilot: Pilot, usual: float) -> float:
 
 def shortens(loss: Loss, design: Design) -> bool:
     """Whether rows keep as much weight as the bounds on gradient and curvature allow: two labels, one row a unit."""
-    return loss.code is Code.LOGISTIC and design.unit_rows == 1
+    return loss.code is Code.LOGISTIC and measures_rows(loss, design)
 
 
-def norm_quantile(gate: Gate, plan: Plan, matrix: Matrix | None, usual: float, most: float) -> float:
-    """Ask for a quantile of the norms of rows, near the usual clip: the slope at 0 is ½ for either label.
+def curved_rows(plan: Plan, coordinates: Coordinates, usual: float, own: float, top: float) -> float:
+    """Curvature that a row may have, over that of a row of the usual norm at the top: what the noise of M allows."""
+    width = coordinates.dimension
+    seen = plan.signal * own / (math.sqrt(width) * top * usual**2 / width)
+    return max(1.0, min(ONE_STEP.curved_rows.at(plan.signal * 4 * own), seen / ONE_STEP.seen_curvature))
 
-    Where few rows are long a smaller clip has less noise; where many are, a larger one keeps the target of all rows.
-    """
-    noise = plan.step(Purpose.ROW_NORMS).noise_share(plan.count)
-    held = between(1 - TAIL.noises * noise, *TAIL.held)
-    nowhere = np.zeros(plan.design.width)
 
-    def within(norm: float) -> float:
-        asked = GradientNorm(nowhere, LARGEST, norm, matrix, classification.LOGISTIC, start=-norm / 2, shortened=True)
-        return float(gate.ask(asked).value[0])
+def bound_of_rows(plan: Plan, pilot: Pilot, norms: RowNorms | None, usual: float) -> float:
+    """Where few rows are long a smaller bound has less noise; where many are, a larger one keeps their target."""
+    if norms is None or not shortens(plan.loss, plan.design):
+        return usual
+    most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
+    return between(norms.quantile, ONE_STEP.row_least * usual, most * usual)
 
-    top = usual * 2.0 ** (ONE_STEP.row_octaves - 1)
-    found = bisect_octaves(within, top, ONE_STEP.row_octaves, ONE_STEP.row_rounds, held * plan.count)
-    return between(found, ONE_STEP.row_least * usual, most * usual)
+
+def ask_gradient(
+    gate: Gate, predictors: Predictors, theta: Vector, matrix: Matrix | None, loss: Loss, clip: Clip
+) -> Answer:
+    """Ask for the gradient of a step."""
+    at, weighed = predictors.shaped(theta), clip.loosened(loss)
+    return predictors.gradient(gate.ask(GradientSum(at, clip.norm, matrix, True, weighed, shortened=clip.shortened)))
 
 
 def take_step(
     gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, clip_factor: float, mean_row: Vector | None
 ) -> tuple[Vector, Sandwich]:
     """Ask for the gradient at the pilot, then for the matrices, and step once."""
-    matrix, dimension = coordinates.matrix, coordinates.dimension
-    predictors = Predictors.of(plan)
+    matrix, dimension, predictors = coordinates.matrix, coordinates.dimension, Predictors.of(plan)
     begin = predictors.flat(pilot.theta)
     usual = row_clip(plan, pilot, clip_factor) * math.sqrt(dimension)
-    row_bound = usual
-    if shortens(plan.loss, plan.design):
-        most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
-        row_bound = norm_quantile(gate, plan, matrix, usual, most)
+    norms = ask_norms(gate, plan, coordinates) if measures_rows(plan.loss, plan.design) else None
+    row_bound = bound_of_rows(plan, pilot, norms, usual)
     loss, clip = bounded(gate, plan, coordinates, pilot, row_bound, usual)
-    share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
-    if clip.shortened:
-        share = ONE_STEP.score_share if clip.shortened < 1.0 else ONE_STEP.even_score_share
-    short = bool(clip.shortened)
+    share = ONE_STEP.score_share if clip.bias or clip.shortened or loss.code in UNBOUNDED else None
     begin, known = step_nearer(gate, plan, matrix, begin, loss, clip, row_bound, share)
-    gradient = predictors.gradient(
-        gate.ask(GradientSum(predictors.shaped(begin), clip.norm, matrix, True, loss, shortened=short))
-    )
+    gradient = ask_gradient(gate, predictors, begin, matrix, loss, clip)
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
     place = begin
     if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
-        rows = Rows(coordinates, row_bound, mean_row, short)
+        rows = Rows(coordinates, row_bound, mean_row, clip.shortened)
         place = part_way(rows, predictors, begin, loss, Answer(mean, step_noise), known)
     pair = predictors.matrices(
-        gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share, short))
+        gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share, clip.shortened))
     )
     noise = pair.noise_scale / plan.records
     curvature = pair.value[0] * loss.smoothness / plan.records
@@ -147,6 +144,8 @@ def take_step(
         step *= longest / length
     theta = begin - step - spectrum.vectors @ np.where(seen, 0.0, parts)
     bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
+    if norms is not None and mean_row is not None and not clip.shortened:
+        bias += shift_bound(coordinates, curvature, theta, mean_row, norms.left_out(row_bound, dimension))
     own = step_noise**2 * float(np.sum(1 / spectrum.values[seen] ** 2))
     hidden = spectrum.vectors[:, ~seen].T @ (begin - predictors.flat(pilot.start))
     to_user = plan.design.to_user()
@@ -192,9 +191,9 @@ def step_nearer(
     if all(it.purpose is not Purpose.NEAR_STEP for it in plan.steps):
         return pilot, None
     predictors, shaped = Predictors.of(plan), Predictors.of(plan).shaped(pilot)
-    short = bool(clip.shortened)
-    gradient = predictors.gradient(gate.ask(GradientSum(shaped, clip.norm, matrix, True, loss, shortened=short)))
-    pair = predictors.matrices(gate.ask(CurvatureAndScore(shaped, row_bound, matrix, loss, score_share, short)))
+    gradient = ask_gradient(gate, predictors, pilot, matrix, loss, clip)
+    asked = CurvatureAndScore(shaped, row_bound, matrix, loss, score_share, clip.shortened)
+    pair = predictors.matrices(gate.ask(asked))
     spectrum = Spectrum.of(pair.value[0] * loss.smoothness / plan.records)
     noise = pair.noise_scale * loss.smoothness / plan.records
     values = np.maximum(spectrum.values, ONE_STEP.near_visible * noise_norm(noise, len(pilot)))
@@ -226,9 +225,9 @@ def bounded(
         own = pilot.own_curvature
         top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * own / 100) ** 0.25
         if shortens(plan.loss, plan.design):
-            part = min(4 * top, 1.0)
-            curved = ONE_STEP.curved_rows.at(plan.signal * 4 * own) * (usual / row_bound) ** 2
-            return replace(loss, smoothness=part * loss.smoothness * curved), Clip(row_bound, 0.0, shortened=part)
+            top = min(top, loss.smoothness)
+            largest = top * curved_rows(plan, coordinates, usual, own, top) * (usual / row_bound) ** 2
+            return replace(loss, smoothness=largest), Clip(row_bound, 0.0, shortened=True)
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
     if loss.code in OTHER_LINKS or loss.code is Code.SOFTMAX:
         return loss, Clip(row_bound * loss.lipschitz, 0.0)
