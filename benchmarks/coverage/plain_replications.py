@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import time
 import warnings
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +24,7 @@ from tacit.ledger import uncharged
 
 NORMAL = 1.959963984540054
 WITHHELD, UNSAID = "withheld", "unsaid"
-DIGITS = 7
+DIGITS, STAMP_DIGITS = 7, 4
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,25 @@ def replicate(cell: PlainCell, target: Matrix, replication: int) -> dict[str, An
     }
 
 
+def rules_stamp(first: Mapping[str, Any]) -> str:
+    """A digest of what the first replication of a cell came to: it changes with every rule that the cell knows."""
+    said = {name: first[name] for name in ("label", "joint_label")}
+    numbers = [
+        None if value is None else f"{value:.{STAMP_DIGITS}g}"
+        for name in ("estimate", "lower", "upper")
+        for value in first[name]
+    ]
+    return hashlib.sha256(json.dumps([said, numbers]).encode()).hexdigest()[:12]
+
+
+def rules_today(cell: PlainCell, target: Matrix) -> str:
+    """The stamp that rows of a cell get now."""
+    return rules_stamp(replicate(cell, target, 0))
+
+
 def run_replications(cell: PlainCell, target: Matrix, replications: Sequence[int]) -> list[dict[str, Any]]:
-    """Rows of several replications, one after the other."""
-    return [replicate(cell, target, each) for each in replications]
+    """Rows of several replications, one after the other, with the stamp of the rules by which they were made."""
+    rows = [replicate(cell, target, each) for each in replications]
+    first = next((row for row in rows if row["replication"] == 0), None)
+    stamp = rules_today(cell, target) if first is None else rules_stamp(first)
+    return [{**row, "rules": stamp} for row in rows]

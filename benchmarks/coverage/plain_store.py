@@ -18,13 +18,14 @@ class PlainStore:
     """A file of JSON lines that only grows; a torn line at its end is left aside.
 
     With `whole` every replication is a line with all its numbers; otherwise a batch is one line of
-    counts. Lines of both kinds are read.
+    counts. Lines of both kinds are read. A line has the stamp of the rules by which it was made ("" where it is
+    older than stamps); of a cell the lines of the rules that were written last count, and no others.
     """
 
     def __init__(self, path: Path | None, *, whole: bool = True) -> None:
         self.path, self.whole = path, whole
-        self._tallies: dict[PlainCell, Tally] = {}
-        self._done: dict[PlainCell, set[int]] = {}
+        self._tallies: dict[PlainCell, dict[str, Tally]] = {}
+        self._done: dict[tuple[PlainCell, str], set[int]] = {}
         for row in _lines(path):
             self._count(row)
 
@@ -38,22 +39,29 @@ class PlainStore:
         return found
 
     def _count(self, row: Mapping[str, Any]) -> None:
-        cell = PlainCell(row["population"], row["n"], float(row["epsilon"]))
-        done = self._done.setdefault(cell, set())
+        cell, rules = PlainCell(row["population"], row["n"], float(row["epsilon"])), row.get("rules", "")
+        done = self._done.setdefault((cell, rules), set())
         numbers = row["replications"] if "tally" in row else [row["replication"]]
         if done.intersection(numbers):
             return
         done.update(numbers)
         tally = Tally.read(row["tally"]) if "tally" in row else Tally.of(row)
-        self._tallies.setdefault(cell, Tally()).add(tally)
+        by_rules = self._tallies.setdefault(cell, {})
+        # The last to be written stands last.
+        by_rules[rules] = by_rules.pop(rules, Tally())
+        by_rules[rules].add(tally)
 
-    def done(self, cell: PlainCell) -> set[int]:
-        """Numbers of the replications that are there."""
-        return self._done.get(cell, set())
+    def done(self, cell: PlainCell, rules: str | None = None) -> set[int]:
+        """Numbers of the replications that are there, by these rules or by the last."""
+        return self._done.get((cell, self.rules(cell) if rules is None else rules), set())
+
+    def rules(self, cell: PlainCell) -> str:
+        """The stamp of the last rules of a cell; "" where it has none."""
+        return next(reversed(self._tallies.get(cell, {"": None})))
 
     def tallies(self) -> dict[PlainCell, Tally]:
         """Counts by cell."""
-        return dict(self._tallies)
+        return {cell: by_rules[self.rules(cell)] for cell, by_rules in self._tallies.items()}
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Keep the replications of a batch, on disk before the next is waited for."""
@@ -71,7 +79,7 @@ class PlainStore:
 
 def counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Replications of a cell as one line of counts."""
-    first = {key: rows[0][key] for key in ("population", "n", "epsilon")}
+    first = {key: rows[0].get(key, "") for key in ("population", "n", "epsilon", "rules")}
     numbers = [row["replication"] for row in rows]
     return {**first, "replications": numbers, "tally": summed(map(Tally.of, rows)).kept()}
 

@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks.coverage.plain_replications import PlainCell, run_replications
+from benchmarks.coverage.plain_replications import PlainCell, rules_today, run_replications
 from benchmarks.coverage.plain_store import PlainStore
 from benchmarks.coverage.plain_table import LARGE, tables
 from benchmarks.coverage.plain_targets import target_of
@@ -71,10 +71,15 @@ def be_modest() -> None:
 
 
 def batches(cells: Sequence[PlainCell], store: PlainStore, numbers: range, size: int = BATCH) -> list[Batch]:
-    """What is missing: the first batch of every cell, then the second, so that none lags behind."""
+    """What is missing: the first batch of every cell, then the second, so that none lags behind.
+
+    Rows of a cell that are not of today's rules do not count.
+    """
     found: dict[int, list[Batch]] = {}
     for cell in cells:
         done = store.done(cell)
+        if done and store.rules(cell) != rules_today(cell, target_of(POPULATIONS[cell.population])):
+            done = set()
         missing = [number for number in numbers if number not in done]
         for place in range(0, len(missing), size):
             found.setdefault(place, []).append(Batch(cell, tuple(missing[place : place + size])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -26,6 +26,7 @@ OFTEN = frozenset({"gamma_cost", "likert", "lpm", "semicont", "negbin"})
 RARE_ONES = frozenset({"rare3", "pos3_logit"})
 """With 3% ones: 50% offered there."""
 CLEAN_SHARE, OFTEN_SHARE, RARE_SHARE, WIDEST, SIGNAL = 0.90, 0.80, 0.50, 2.5, 100.0
+OLD = "†"
 LARGE, NEAR = 50.0, 0.1
 """From this ε on estimates have to be so near to those without noise, in standard errors."""
 CELLS = (
@@ -104,7 +105,7 @@ def _sizes(tally: Tally, *, counted: bool) -> list[str]:
     return found
 
 
-def cell_row(cell: PlainCell, tally: Tally) -> tuple[str, bool]:
+def cell_row(cell: PlainCell, tally: Tally, *, old: bool = False) -> tuple[str, bool]:
     """A line of the table, and whether the cell is as asked."""
     population = POPULATIONS[cell.population]
     wrong = cell_complaints(tally, population.names) + silence(cell, population, tally)
@@ -114,7 +115,7 @@ def cell_row(cell: PlainCell, tally: Tally) -> tuple[str, bool]:
         str(tally.d),
         str(cell.n),
         f"{cell.epsilon:g}",
-        str(tally.replications),
+        f"{tally.replications}{OLD * old}",
         _labels(tally),
         _coverage(tally.labels.get("nominal")),
         _coverage(tally.labels.get("conservative")),
@@ -155,18 +156,19 @@ def population_row(name: str, tallies: Mapping[PlainCell, Tally]) -> tuple[str, 
     return f"| {' | '.join(parts)} |", not wrong
 
 
-def table(tallies: Mapping[PlainCell, Tally]) -> str:
-    """Both tables as markdown."""
+def table(tallies: Mapping[PlainCell, Tally], old: Collection[PlainCell] = ()) -> str:
+    """Both tables as markdown; cells of `old` rules are marked."""
     places = {name: place for place, name in enumerate(POPULATIONS)}
     cells = sorted(tallies, key=lambda cell: (places[cell.population], cell.n, cell.epsilon))
     names = list(dict.fromkeys(cell.population for cell in cells))
-    rows = [cell_row(cell, tallies[cell]) for cell in cells]
+    rows = [cell_row(cell, tallies[cell], old=cell in old) for cell in cells]
+    today = [row for cell, row in zip(cells, rows, strict=True) if cell not in old]
     wholes = [
         population_row(name, {cell: tallies[cell] for cell in cells if cell.population == name}) for name in names
     ]
     return "\n".join(
         [
-            f"{_holding(rows)} of {len(rows)} cells hold.",
+            f"{_holding(rows)} of {len(rows)} cells hold; of those by today's rules {_holding(today)} of {len(today)}.",
             "",
             CELLS,
             *(line for line, _ in rows),
@@ -180,7 +182,7 @@ def table(tallies: Mapping[PlainCell, Tally]) -> str:
     )
 
 
-def limit_table(tallies: Mapping[PlainCell, Tally]) -> str:
+def limit_table(tallies: Mapping[PlainCell, Tally], old: Collection[PlainCell] = ()) -> str:
     """How far estimates at a large ε are from those without noise, in standard errors."""
     lines = ["| population | n | ε | reps | mean distance in s.e. | worst term | verdict |"]
     lines.append("|---|---|---|---|---|---|---|")
@@ -192,16 +194,16 @@ def limit_table(tallies: Mapping[PlainCell, Tally]) -> str:
         ]
         worst = "{:.3f} ({})".format(*max(known)) if known else "–"
         verdict = "**fails**" if tally.distance > NEAR else "holds" if known else "–"
-        where = f"{cell.population} | {cell.n} | {cell.epsilon:g} | {tally.replications}"
+        where = f"{cell.population} | {cell.n} | {cell.epsilon:g} | {tally.replications}{OLD * (cell in old)}"
         lines.append(f"| {where} | {tally.distance:.3f} | {worst} | {verdict} |")
     return "\n".join(lines) + "\n"
 
 
-def tables(tallies: Mapping[PlainCell, Tally], *, limit: bool = False) -> str:
+def tables(tallies: Mapping[PlainCell, Tally], *, limit: bool = False, old: Collection[PlainCell] = ()) -> str:
     """Coverage by cell and population, then the distances at a large ε where there are some."""
     large = {cell: tally for cell, tally in tallies.items() if limit or cell.epsilon >= LARGE}
     rest = {cell: tally for cell, tally in tallies.items() if cell not in large}
-    return "\n".join([table(rest)] * bool(rest) + [limit_table(large)] * bool(large))
+    return "\n".join([table(rest, old)] * bool(rest) + [limit_table(large, old)] * bool(large))
 
 
 def _holding(rows: Iterable[tuple[str, bool]]) -> int:

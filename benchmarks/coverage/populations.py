@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.coverage import (
     invented,
+    invented_after,
     invented_last,
     invented_later,
     populations_binary,
@@ -27,10 +28,13 @@ POPULATIONS: dict[str, Population] = {
         invented,
         invented_later,
         invented_last,
+        invented_after,
     )
     for population in module.populations()
 }
-INVENTED = frozenset(it.name for module in (invented, invented_later, invented_last) for it in module.populations())
+INVENTED = frozenset(
+    it.name for module in (invented, invented_later, invented_last, invented_after) for it in module.populations()
+)
 
 
 def chosen(names: Sequence[str]) -> list[Population]:

@@ -10,10 +10,10 @@ import pytest
 
 import tacit
 from tacit.contract.plan import Plan
-from tacit.contract.query import Answer, CurvatureAndScore, GradientSum, Query
+from tacit.contract.query import Answer, CurvatureAndScore, GradientNorm, GradientSum, Measure, Query
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.interval_rules import ONE_STEP
+from tacit.solvers.interval_rules import ONE_STEP, TAIL
 from tacit.solvers.last_step import Pilot, label_clip, take_step, tolerated_noise
 
 N = 20_000
@@ -28,13 +28,16 @@ def planned(epsilon: float = 1.0) -> Plan:
 
 
 class Given:
-    """Answers with a mean gradient and a mean curvature that are written down."""
+    """Answers with a mean gradient and a mean curvature that are written down; all rows have one norm."""
 
-    def __init__(self, gradient: Any, curvature: Any, noise: float) -> None:
-        self._gradient, self._curvature, self._noise = gradient, curvature, noise
+    def __init__(self, gradient: Any, curvature: Any, noise: float, norm: float = 2.0) -> None:
+        self._gradient, self._curvature, self._noise, self._norm = gradient, curvature, noise, norm
         self.asked: list[Query] = []
 
     def ask(self, query: Query) -> Answer:
+        if isinstance(query, GradientNorm):
+            within = query.measure is Measure.WITHIN and query.start + query.cap >= self._norm
+            return Answer(np.array([N * float(within)]), 1.0)
         self.asked.append(query)
         if isinstance(query, GradientSum):
             return Answer(N * np.asarray(self._gradient), N * 1e-6)
@@ -129,20 +132,37 @@ def test_a_long_step_is_cut_and_points_where_it_did() -> None:
     np.testing.assert_allclose(theta, 0.1 - sandwich.step)
 
 
-def test_rare_labels_weigh_by_a_bound_on_their_curvature_and_even_ones_do_not() -> None:
-    codes = {}
+def test_rows_keep_what_bounds_on_gradient_and_curvature_allow() -> None:
+    largest = {}
     for share in (0.5, 0.01):
         pilot = Pilot(np.zeros(4), np.zeros(4), planned().loss, share=share)
         _, _, gate = step_of(np.zeros(4), [0.01] * 4, pilot=pilot)
         first, second = gate.asked
         assert isinstance(first, GradientSum)
         assert isinstance(second, CurvatureAndScore)
-        assert first.loss == second.loss
-        codes[share] = first.loss.code
-        # Where weights fall the score has a share, and its clip is that of the gradient.
-        assert (second.score_share is None) is (share == 0.5)
-        assert first.clip == pytest.approx(second.row_bound * second.loss.lipschitz)
-    assert codes == {0.5: Code.LOGISTIC, 0.01: Code.WEIGHTED_LOGISTIC}
+        assert first.loss.code is second.loss.code is Code.LOGISTIC
+        assert first.shortened
+        assert second.shortened
+        assert second.score_share == ONE_STEP.score_share
+        assert first.clip == pytest.approx(second.row_bound)
+        # Rows of a gradient may be more curved than those of a matrix.
+        assert first.loss.smoothness == pytest.approx(TAIL.loosened * second.loss.smoothness)
+        largest[share] = second.loss.smoothness * second.row_bound**2
+    assert largest[0.01] < 0.1 * largest[0.5]
+
+
+@pytest.mark.parametrize("norm", [0.5, 4.5, 60.0])
+def test_the_bound_of_rows_follows_their_norms_within_ends(norm: float) -> None:
+    pilot = Pilot(np.zeros(4), np.zeros(4), planned().loss, share=0.5)
+    gate = Given(np.zeros(4), 0.2 * np.eye(4), 1e-6, norm)
+    take_step(gate, planned(), PLAIN, pilot, 2.0, None)
+    asked = gate.asked[-1]
+    assert isinstance(asked, CurvatureAndScore)
+    usual = label_clip(planned().signal, 0.5) * 2
+    most = ONE_STEP.row_most.at(planned().signal)
+    ends = ONE_STEP.row_least * usual, most * usual
+    assert ends[0] < 4.5 < ends[1]
+    assert asked.row_bound == pytest.approx(min(max(norm, ends[0]), ends[1]), rel=0.06)
 
 
 def test_rows_of_rare_labels_are_bounded_earlier() -> None:

@@ -133,8 +133,9 @@ def test_the_plan_is_what_is_asked_in_its_order(family: str) -> None:
     assert isinstance(plan.solver, OneStep)
     assert plan.solver.start is not None
     purposes = [step.purpose for step in plan.steps]
-    tail = [Purpose.GRADIENT_NORMS, Purpose.GRADIENT_TAIL]
-    between = {"gaussian": tail, "poisson": tail, "huber": [Purpose.RESIDUALS], "binomial": []}
+    rows = [Purpose.ROW_NORMS, Purpose.ROW_TAIL]
+    tail = [*rows, Purpose.GRADIENT_NORMS, Purpose.GRADIENT_TAIL]
+    between = {"gaussian": tail, "poisson": tail, "huber": [Purpose.RESIDUALS], "binomial": rows}
     assert purposes[0] is Purpose.STANDARDISING
     after = [Purpose.NOT_FITTED] if between[family] is tail else []
     near = [Purpose.NEAR_STEP] * (2 if plan.signal >= ONE_STEP.near_signal and family in {"binomial", "poisson"} else 0)
@@ -151,7 +152,8 @@ def test_the_plan_is_what_is_asked_in_its_order(family: str) -> None:
     assert isinstance(step, GradientSum)
     assert step.downweighted
     norms = [query for query in asked if isinstance(query, GradientNorm)]
-    assert len(norms) == (TAIL.rounds + 2 if tail == between[family] else 0)
+    of_rows = ONE_STEP.row_rounds + 1 if family != "huber" else 0
+    assert len(norms) == of_rows + (TAIL.rounds + 2 if tail == between[family] else 0)
     kinds = [type(query) for query in asked]
     assert kinds.count(SecondMoments) == 2
     assert kinds.index(SecondMoments) < kinds.index(GradientSum)
@@ -295,7 +297,7 @@ def test_t40_no_table_and_no_noise_breaks_a_run(family: str, n: int, epsilon: fl
 def test_the_matrices_are_asked_where_second_order_biases_cancel(family: str) -> None:
     """At the pilot where the score is linear, between pilot and result elsewhere."""
     plan = planned(family, 4000)
-    _, asked = run(plan, *table(family, 4000), seed=2)
+    _, asked = run(plan, *table(family, 4000), seed=3)
     step, pair = [query for query in asked if isinstance(query, GradientSum | CurvatureAndScore)][-2:]
     assert isinstance(step, GradientSum)
     assert isinstance(pair, CurvatureAndScore)
@@ -304,7 +306,8 @@ def test_the_matrices_are_asked_where_second_order_biases_cancel(family: str) ->
         assert moved == 0.0
     else:
         assert 0.0 < moved <= ONE_STEP.farthest / 2
-    assert pair.loss == step.loss
+    # But for the bound on curvatures, which shortened rows of a gradient may exceed.
+    assert pair.loss == replace(step.loss, smoothness=pair.loss.smoothness)
     # What is clipped in the gradient is what is clipped in its variance.
     assert step.clip == pytest.approx(pair.row_bound * pair.loss.lipschitz)
 

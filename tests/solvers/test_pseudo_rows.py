@@ -7,7 +7,7 @@ import pytest
 
 from tacit.losses import classification, poisson, regression
 from tacit.solvers.coordinates import Coordinates
-from tacit.solvers.pseudo_rows import expected_matrices, pseudo_rows, weight_ratio
+from tacit.solvers.pseudo_rows import Rows, expected_matrices, pseudo_rows, weight_ratio
 
 PLAIN = Coordinates(np.eye(3), 3.0)
 MEAN = np.array([0.3, -0.2, 0.9])
@@ -36,7 +36,7 @@ def test_without_weights_the_score_is_the_curvature(loss: object) -> None:
     rows, theta = pseudo_rows(PLAIN, 3, MEAN), np.array([0.2, 0.1, -0.3])
     curvature, score = expected_matrices(rows, theta, loss, 1e6)  # type: ignore[arg-type]
     np.testing.assert_allclose(score, curvature, rtol=1e-12)
-    assert weight_ratio(PLAIN, theta, loss, 1e6, MEAN) == pytest.approx(1.0)  # type: ignore[arg-type]
+    assert weight_ratio(Rows(PLAIN, 1e6, MEAN), theta, loss) == pytest.approx(1.0)  # type: ignore[arg-type]
 
 
 def test_weights_enter_the_score_squared() -> None:
@@ -46,13 +46,13 @@ def test_weights_enter_the_score_squared() -> None:
     weights = np.minimum(1.0, cut**2 / np.maximum(grid**2, 1e-12))
     known = float(law @ (weights**2 * grid**2)) / float(law @ (weights * grid**2))
     one = Coordinates(np.eye(1), 1.0)
-    found = weight_ratio(one, np.zeros(1), regression.SQUARED, cut, None)
+    found = weight_ratio(Rows(one, cut), np.zeros(1), regression.SQUARED)
     assert found == pytest.approx(known, rel=0.05)
     assert known < 0.9
 
 
 def test_counts_beyond_the_top_rate_weigh_less() -> None:
     theta = np.array([0.5, 0.5, 1.0])
-    free = weight_ratio(PLAIN, theta, poisson.weighted(2.0, 1e6, 1e6), 1e6, MEAN)
-    cut = weight_ratio(PLAIN, theta, poisson.weighted(2.0, 2.0, 100.0), 1e6, MEAN)
+    free = weight_ratio(Rows(PLAIN, 1e6, MEAN), theta, poisson.weighted(2.0, 1e6, 1e6))
+    cut = weight_ratio(Rows(PLAIN, 1e6, MEAN), theta, poisson.weighted(2.0, 2.0, 100.0))
     assert cut < free == pytest.approx(1.0)

@@ -29,6 +29,8 @@ class Purpose(StrEnum):
     NEWTON_STEPS = "Newton's steps"
     RESIDUALS = "residuals"
     CURVATURE_AND_SCORE = "curvature and score"
+    ROW_NORMS = "quantile of row norms"
+    ROW_TAIL = "mean excess of row norms"
     GRADIENT_NORMS = "quantile of gradient norms"
     GRADIENT_TAIL = "mean of large gradient norms"
     NEAR_STEP = "step before the last"

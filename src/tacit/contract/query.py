@@ -71,6 +71,8 @@ class GradientSum(CheckedQuery):
     by min(1, (r / ‖z‖)²), r = clip / lipschitz. That weight depends on the features alone, so the model stays
     consistent. With `balanced` (logistic loss) the weight is min(1, clip / (‖z‖ max(p, 1 - p))), the same for both
     labels of a row, so that no label is favoured. With `every` > 1 a secret subsample is read, as in `SecondMoments`.
+    With `shortened` the weight of a downweighted row is min(1, r / ‖z‖, r²·smoothness / (h‖z‖²)), h its curvature:
+    as large as the bounds r on a gradient and r²·smoothness on a curvature let it be.
     """
 
     asks_for_slopes: ClassVar[bool] = True
@@ -81,6 +83,7 @@ class GradientSum(CheckedQuery):
     loss: Loss = classification.LOGISTIC
     balanced: bool = False
     every: int = 1
+    shortened: bool = False
 
 
 @dataclass(frozen=True)
@@ -202,6 +205,7 @@ class CurvatureAndScore(CheckedQuery):
     row_bound·lipschitz, as `GradientSum` clips: a is shortened where w|a|‖z‖ is longer, and h is 0 there. The score is
     then asked for with ρ times the weight of the curvature, and its noise is 1 / ρ times as large. For several classes
     theta is (width, class), and h and a² are matrices, diag p - p p' over ½ and (p - e_y)(p - e_y)' over 2, ⊗ z z'.
+    With `shortened`, which goes with a share of the score, w is that of a shortened `GradientSum`.
     """
 
     theta: NDArray[np.float64]
@@ -209,9 +213,12 @@ class CurvatureAndScore(CheckedQuery):
     matrix: NDArray[np.float64] | None
     loss: Loss
     score_share: float | None = None
+    shortened: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.shortened and self.score_share is None:
+            raise SettingError("Shortened rows go with a share of the score.")
         if not np.isfinite(self.loss.lipschitz):
             raise SettingError("A loss without a bound on its slope has no bounded score.")
         if self.score_share is not None and not 0.0 < self.score_share <= 1.0:

@@ -24,7 +24,7 @@ from tacit.design.response import Binary, Classes
 from tacit.inference.kept_release import KeptPlan, KeptRelease
 from tacit.inference.step_covariance import StepCovariance
 from tacit.solvers.interval_rules import RELIABILITY
-from tacit.solvers.rules import WARNINGS
+from tacit.solvers.rules import WARNINGS, least_signal
 
 ROUNDING = 1e-9
 """A plan loses less than this part of its budget to whole numbers, which is no reason to warn."""
@@ -179,10 +179,11 @@ def overall(words: tuple[str, ...]) -> str:
 def not_offered(plan: Plan | KeptPlan) -> str | None:
     """Why intervals are not offered, or None where they are: n·μ/d, which is public, decides."""
     signal = plan.signal
-    if signal >= WARNINGS.intervals:
+    least = least_signal(plan.design.identified) if plan.intervals_declined else WARNINGS.intervals
+    if signal >= least:
         return None
     return (
-        f"n·μ/d is {_shown(signal)}, and below {WARNINGS.intervals:g} they would mean nothing; use "
+        f"n·μ/d is {_shown(signal)}, and below {_shown(least)} they would mean nothing; use "
         "a larger epsilon, more records or fewer columns"
     )
 

@@ -18,6 +18,7 @@ from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.kernels import BALANCED, add_gradients, enforceable
 from tacit.mechanisms.laplace_sum import laplace_sum, require_width
 from tacit.mechanisms.person_kernels import add_person_class_gradients, add_person_gradients
+from tacit.mechanisms.shortened_rows import shortened_gradients
 from tacit.mechanisms.softmax_gradient import add_class_gradients
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage.store import BlockSum, Layout, Store
@@ -57,6 +58,8 @@ def gradients(layout: Layout, query: GradientSum, bound: int) -> BlockSum:
         return BlockSum(by_class.shape, add_classes)
     theta = np.ascontiguousarray(query.theta, dtype=np.float64)
     loss, columns = (int(query.loss.code), shape_of(query.loss)), (layout.weighted, layout.shifted)
+    if query.downweighted and query.shortened:
+        return shortened_gradients(layout, theta, loss, columns, (*clip, query.loss.smoothness))
     kernel = add_person_gradients if layout.grouped else add_gradients
 
     def add(block: Any, total: Integers) -> None:

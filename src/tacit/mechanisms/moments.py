@@ -22,6 +22,7 @@ from tacit.losses.dispatch import curvatures, shape_of, slopes
 from tacit.mechanisms import kernels
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.person_kernels import TILES_AT_ONCE, add_person_moments, add_person_pairs
+from tacit.mechanisms.shortened_rows import quantise_shortened_pairs, require_single_rows
 from tacit.mechanisms.softmax_moments import add_class_pairs, as_persons
 from tacit.noise.entropy import Entropy
 from tacit.rows.storage import tiles
@@ -262,9 +263,12 @@ def curvature_score_pairs(layout: Layout, query: CurvatureAndScore, bound: int) 
     bounds = query.loss.smoothness, query.loss.lipschitz, query.joint, root
     loss = int(query.loss.code), shape_of(query.loss), bounds
     how = loss, (layout.weighted, layout.shifted), (query.row_bound, limit)
+    if query.shortened:
+        require_single_rows(layout)
+    write = quantise_shortened_pairs if query.shortened else quantise_pairs
 
     def quantise(part: Any, out: Floats) -> None:
-        quantise_pairs(part, theta, *how, (out[0], out[1]))
+        write(part, theta, *how, (out[0], out[1]))
 
     def add_persons(part: PersonBlock, total: Integers) -> None:
         add_person_pairs(part, theta, how, total)

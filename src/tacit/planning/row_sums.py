@@ -99,10 +99,12 @@ class RowSums:
 
     def _gradient(self, query: GradientSum) -> Vector:
         z, norm = self.mapped(query.matrix)
-        slope, _ = self.derivatives(query.loss, query.theta, z)
+        slope, second = self.derivatives(query.loss, query.theta, z)
         size = sizes_of(slope)
         weight = np.ones(len(z))
-        if query.downweighted:
+        if query.downweighted and query.shortened:
+            weight = shortened_weights(norm, second, query.clip / query.loss.lipschitz, query.loss)
+        elif query.downweighted:
             weight = np.minimum(1.0, (query.clip / query.loss.lipschitz / norm) ** 2)
         elif query.balanced:
             larger = np.maximum(size, 1 - size)
@@ -141,6 +143,8 @@ class RowSums:
         (z, norm), loss = self.mapped(query.matrix), query.loss
         slope, second = self.derivatives(loss, query.theta, z)
         weight = np.minimum(1.0, (query.row_bound / norm) ** 2)
+        if query.shortened:
+            weight = shortened_weights(norm, second, query.row_bound, loss)
         if slope.ndim > 1:
             return self._class_pair(z, slope, second, weight)
         score = weight * slope / loss.lipschitz
@@ -182,6 +186,12 @@ class RowSums:
         chance = expit(margin)
         longest = query.cap / np.maximum(chance, 1 - chance)
         return np.asarray((self.response - chance) * np.clip(margin - query.start, -longest, longest))
+
+
+def shortened_weights(norm: Vector, curvature: Vector, row_bound: float, loss: Loss) -> Vector:
+    """Weights of rows that are as large as the bounds on gradient and curvature let them be."""
+    flat = loss.smoothness * row_bound**2 / np.maximum(curvature * norm**2, 1e-300)
+    return np.asarray(np.minimum(np.minimum(1.0, row_bound / norm), flat))
 
 
 def lengths_of(rows: Matrix) -> Vector:

@@ -25,7 +25,7 @@ from tacit.solvers.fit_statistics import require_deviance, with_statistics
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
 from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
-from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, STOCHASTIC, WARNINGS
+from tacit.solvers.rules import INTERCEPT_ONLY, NEWTON_POLISH, STOCHASTIC, WARNINGS, least_signal
 from tacit.solvers.solver import PublicFacts, SolverOptions, require_moderate_scales
 from tacit.validate import one_of
 
@@ -191,7 +191,7 @@ def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -
     """Choose by intervals, by the response and by the signal."""
     if is_for_gradient(facts, options):
         return _solver("gradient.plan")(facts, options, allowed)
-    if options.inference and facts.interval_signal(allowed) >= WARNINGS.intervals:
+    if options.inference and facts.interval_signal(allowed) >= least_signal(facts.design.identified):
         return counted(_solver("one_step.plan"))(facts, options, allowed)
     if options.inference:
         # Intervals would mean nothing: the coefficients get all of the budget.
@@ -325,11 +325,11 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
             "l2 is small for this budget: the noise is expected to cost as much as coefficients of 0 would. Use a "
             "larger l2, or leave it out: it is then chosen from public numbers."
         )
-    if plan.intervals_declined or (plan.solver.intervals and plan.signal < WARNINGS.intervals):
+    least = least_signal(plan.design.identified) if plan.intervals_declined else WARNINGS.intervals
+    if plan.intervals_declined or (plan.solver.intervals and plan.signal < least):
         texts.append(
-            f"Intervals will not be offered: n·μ/d is {plan.signal:.2g}, and below "
-            f"{WARNINGS.intervals:g} they would mean nothing. All is spent on the coefficients. "
-            "Use a larger epsilon, more records or fewer columns."
+            f"Intervals will not be offered: n·μ/d is {plan.signal:.2g}, and below {least:.3g} they would mean "
+            "nothing. All is spent on the coefficients. Use a larger epsilon, more records or fewer columns."
         )
     if plan.locating is not None and plan.locating.noise > WARNINGS.count_noise:
         texts.append(

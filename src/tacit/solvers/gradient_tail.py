@@ -37,7 +37,8 @@ class Clip:
 
     A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `expected` is the share of
     records there by the law of the tail, `worst` the bias where there are more. `deviation` is that of normal
-    residuals with this quantile of the norms, and `wide` says that the public bound is far beyond it.
+    residuals with this quantile of the norms, and `wide` says that the public bound is far beyond it. Rows are
+    `shortened`, or weighed down by the squares of their norms.
     """
 
     norm: float
@@ -47,6 +48,15 @@ class Clip:
     worst: float = 0.0
     deviation: float = math.inf
     wide: bool = False
+    shortened: bool = False
+
+    def loosened(self, loss: Loss) -> Loss:
+        """The loss by which rows of a gradient are weighed: their curvatures may be larger than those of a matrix.
+
+        The step then goes a little too far where such rows are, by a part of the pilot's error, and its target is
+        nearer to that of all rows.
+        """
+        return replace(loss, smoothness=TAIL.loosened * loss.smoothness) if self.shortened else loss
 
 
 def choose_clip(

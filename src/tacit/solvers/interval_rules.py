@@ -127,6 +127,21 @@ class OneStep:
     )
     second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")
     clip: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels")
+    row_norms: tuple[int, int] = rule((2, 3), "parts for a quantile of the norms of rows, and for what lies beyond")
+    row_rounds: int = rule(6, "counts for their quantile")
+    row_octaves: int = rule(4, "in which it is sought")
+    row_top: float = rule(8.0, "up to so many √d")
+    row_noises: float = rule(1.0, "deviations of its noise that are taken off the mean excess")
+    other_effects: float = rule(0.25, "part by which effects among rows that weigh less may differ")
+    row_least: float = rule(0.85, "least clip at that quantile, in usual ones")
+    row_most: Growth = rule(Growth(1.0, 120.0, 0.5, 1.0, 2.0), "largest one: with more noise a shift is hardly seen")
+    curved_rows: Growth = rule(
+        Growth(1.2, 60.0, 0.25, 1.0, 4.0), "curvature that a row may have over that of a usual clip at the top"
+    )
+    seen_curvature: float = rule(35.0, "signal over √d and over the usual clip's curvature, for each of these")
+    seen_rows: float = rule(
+        0.03, "squared norm over d, over signal and √d, that the noise of the curvature allows, numbers"
+    )
     numbers_clip: Growth = rule(Growth(2.5, 100.0, 0.4, 1.5, 100.0), "the same for numbers")
     counts_clip: Growth = rule(Growth(1.1, 100.0, 0.45, 1.1, 100.0), "and for counts")
     flat: float = rule(0.0011, "mean size over the range of a response that hardly varies")
@@ -173,6 +188,7 @@ class Tail:
     far_out: float = rule(3.0, "deviations of a residual in rows far out, from which these are not fitted")
     wide: float = rule(400.0, "quantiles below the public bound: with a narrow response, spikes are not ruled out")
     narrow: float = rule(0.0028, "deviation of a narrow response over its range")
+    loosened: float = rule(4.0, "curvature of rows in a gradient over that in a matrix, two labels")
     few: float = rule(0.25, "least quantile over that of normal errors of the residuals' size: else a few hold the sum")
     unfit_noises: float = rule(
         2.0, "deviations of noise by which there are more than the law of the tail says: no interval"
@@ -299,7 +315,7 @@ class Reliability:
     signal: float = rule(100.0, "signal from which coverage was measured to be nominal")
     seen: tuple[float, float] = rule((6.0, 2.0), "deviations of its noise in the rarer label's share, likewise")
     hidden: tuple[float, float] = rule((0.1, 0.15), "hidden part over standard errors: conservative, withheld")
-    bias: tuple[float, float] = rule((0.6, 1.0), "bias bound of the clip, likewise")
+    bias: tuple[float, float] = rule((0.45, 1.0), "bias bound of the clip, likewise: without a bias 97% cover at 0.45")
     curvature: float = rule(0.5, "noise of the curvature, likewise: conservative")
     curvature_most: float = rule(4.0, "and withheld")
     second_order: float = rule(0.6, "second-order bias from which intervals are widened")

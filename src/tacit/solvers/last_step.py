@@ -15,6 +15,7 @@ from tacit.contract.plan import Plan
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Answer, CurvatureAndScore, Gate, GradientSum
 from tacit.contract.release import Sandwich
+from tacit.design.design import Design
 from tacit.losses import classification, links, regression
 from tacit.losses.loss import LOG_LINKED, TWO_LABELS, Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
@@ -22,8 +23,9 @@ from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
 from tacit.solvers.nuisance import residual_threshold
 from tacit.solvers.predictors import Predictors
-from tacit.solvers.pseudo_rows import part_way, weight_ratio
-from tacit.solvers.rules import RESPONSE
+from tacit.solvers.pseudo_rows import Rows, part_way, weight_ratio
+from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, shift_bound
+from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 LABELS = TWO_LABELS | {Code.SOFTMAX}
@@ -75,24 +77,56 @@ def row_clip(plan: Plan, pilot: Pilot, usual: float) -> float:
     return label_clip(plan.signal, pilot.share) if plan.loss.code in LABELS else usual
 
 
+def shortens(loss: Loss, design: Design) -> bool:
+    """Whether rows keep as much weight as the bounds on gradient and curvature allow: two labels, one row a unit."""
+    return loss.code is Code.LOGISTIC and measures_rows(loss, design)
+
+
+def curved_rows(plan: Plan, coordinates: Coordinates, usual: float, own: float, top: float) -> float:
+    """Curvature that a row may have, over that of a row of the usual norm at the top: what the noise of M allows."""
+    width = coordinates.dimension
+    seen = plan.signal * own / (math.sqrt(width) * top * usual**2 / width)
+    return max(1.0, min(ONE_STEP.curved_rows.at(plan.signal * 4 * own), seen / ONE_STEP.seen_curvature))
+
+
+def bound_of_rows(plan: Plan, pilot: Pilot, norms: RowNorms | None, usual: float) -> float:
+    """Where few rows are long a smaller bound has less noise; where many are, a larger one keeps their target."""
+    if norms is None or not shortens(plan.loss, plan.design):
+        return usual
+    most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
+    return between(norms.quantile, ONE_STEP.row_least * usual, most * usual)
+
+
+def ask_gradient(
+    gate: Gate, predictors: Predictors, theta: Vector, matrix: Matrix | None, loss: Loss, clip: Clip
+) -> Answer:
+    """Ask for the gradient of a step."""
+    at, weighed = predictors.shaped(theta), clip.loosened(loss)
+    return predictors.gradient(gate.ask(GradientSum(at, clip.norm, matrix, True, weighed, shortened=clip.shortened)))
+
+
 def take_step(
     gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, clip_factor: float, mean_row: Vector | None
 ) -> tuple[Vector, Sandwich]:
     """Ask for the gradient at the pilot, then for the matrices, and step once."""
-    matrix, dimension = coordinates.matrix, coordinates.dimension
-    predictors = Predictors.of(plan)
+    matrix, dimension, predictors = coordinates.matrix, coordinates.dimension, Predictors.of(plan)
     begin = predictors.flat(pilot.theta)
-    row_bound = row_clip(plan, pilot, clip_factor) * math.sqrt(dimension)
-    loss, clip = bounded(gate, plan, coordinates, pilot, row_bound)
-    share = ONE_STEP.score_share if clip.bias or loss.code in UNBOUNDED else None
+    usual = row_clip(plan, pilot, clip_factor) * math.sqrt(dimension)
+    norms = ask_norms(gate, plan, coordinates) if measures_rows(plan.loss, plan.design) else None
+    row_bound = bound_of_rows(plan, pilot, norms, usual)
+    loss, clip = bounded(gate, plan, coordinates, pilot, row_bound, usual)
+    share = ONE_STEP.score_share if clip.bias or clip.shortened or loss.code in UNBOUNDED else None
     begin, known = step_nearer(gate, plan, matrix, begin, loss, clip, row_bound, share)
-    gradient = predictors.gradient(gate.ask(GradientSum(predictors.shaped(begin), clip.norm, matrix, True, loss)))
+    gradient = ask_gradient(gate, predictors, begin, matrix, loss, clip)
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
     place = begin
     if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
-        place = part_way(coordinates, predictors, begin, loss, row_bound, Answer(mean, step_noise), mean_row, known)
-    pair = predictors.matrices(gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share)))
+        rows = Rows(coordinates, row_bound, mean_row, clip.shortened)
+        place = part_way(rows, predictors, begin, loss, Answer(mean, step_noise), known)
+    pair = predictors.matrices(
+        gate.ask(CurvatureAndScore(predictors.shaped(place), row_bound, matrix, loss, share, clip.shortened))
+    )
     noise = pair.noise_scale / plan.records
     curvature = pair.value[0] * loss.smoothness / plan.records
     spectrum = Spectrum.of(curvature)
@@ -110,6 +144,8 @@ def take_step(
         step *= longest / length
     theta = begin - step - spectrum.vectors @ np.where(seen, 0.0, parts)
     bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
+    if norms is not None and mean_row is not None and not clip.shortened:
+        bias += shift_bound(coordinates, curvature, theta, mean_row, norms.left_out(row_bound, dimension))
     own = step_noise**2 * float(np.sum(1 / spectrum.values[seen] ** 2))
     hidden = spectrum.vectors[:, ~seen].T @ (begin - predictors.flat(pilot.start))
     to_user = plan.design.to_user()
@@ -132,7 +168,7 @@ def take_step(
         hidden_size=math.sqrt(pilot.spread**2 + float(hidden @ hidden) / max(len(hidden), 1)),
         asymmetry=pilot.asymmetry,
         flat=pilot.flat,
-        weight_ratio=weight_ratio(coordinates, place, loss, row_bound, mean_row),
+        weight_ratio=weight_ratio(Rows(coordinates, row_bound, mean_row), place, loss),
     )
     return predictors.shaped(theta), sandwich
 
@@ -155,8 +191,9 @@ def step_nearer(
     if all(it.purpose is not Purpose.NEAR_STEP for it in plan.steps):
         return pilot, None
     predictors, shaped = Predictors.of(plan), Predictors.of(plan).shaped(pilot)
-    gradient = predictors.gradient(gate.ask(GradientSum(shaped, clip.norm, matrix, True, loss)))
-    pair = predictors.matrices(gate.ask(CurvatureAndScore(shaped, row_bound, matrix, loss, score_share)))
+    gradient = ask_gradient(gate, predictors, pilot, matrix, loss, clip)
+    asked = CurvatureAndScore(shaped, row_bound, matrix, loss, score_share, clip.shortened)
+    pair = predictors.matrices(gate.ask(asked))
     spectrum = Spectrum.of(pair.value[0] * loss.smoothness / plan.records)
     noise = pair.noise_scale * loss.smoothness / plan.records
     values = np.maximum(spectrum.values, ONE_STEP.near_visible * noise_norm(noise, len(pilot)))
@@ -179,12 +216,18 @@ def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     return ONE_STEP.noisiest * pilot.spread
 
 
-def bounded(gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_bound: float) -> tuple[Loss, Clip]:
+def bounded(
+    gate: Gate, plan: Plan, coordinates: Coordinates, pilot: Pilot, row_bound: float, usual: float
+) -> tuple[Loss, Clip]:
     """Return the loss of the step with a bound on its slope, and the clip of its gradients."""
     loss, matrix = pilot.loss, coordinates.matrix
     if loss.code is Code.LOGISTIC:
         own = pilot.own_curvature
         top = LEVEL.flattest * own * max(1.0, plan.signal * 4 * own / 100) ** 0.25
+        if shortens(plan.loss, plan.design):
+            top = min(top, loss.smoothness)
+            largest = top * curved_rows(plan, coordinates, usual, own, top) * (usual / row_bound) ** 2
+            return replace(loss, smoothness=largest), Clip(row_bound, 0.0, shortened=True)
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
     if loss.code in OTHER_LINKS or loss.code is Code.SOFTMAX:
         return loss, Clip(row_bound * loss.lipschitz, 0.0)

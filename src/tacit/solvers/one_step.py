@@ -31,6 +31,7 @@ from tacit.solvers.last_step import LABELS, Pilot, take_step
 from tacit.solvers.nuisance import top_rate
 from tacit.solvers.requirements import Requirement, has_intervals, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
+from tacit.solvers.row_norms import measures_rows
 from tacit.solvers.rules import RESPONSE, between
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced, require_passes
 from tacit.solvers.staged_gradient import Staged
@@ -193,23 +194,24 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit with intervals."""
     require(REQUIRES, facts, options)
     signal = facts.interval_signal(allowed)
-    shares = shares_of(facts.loss, signal)
-    if signal < ONE_STEP.wide * math.sqrt(facts.design.identified):
-        shares = replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
+    shares = _shares(facts, signal)
     residuals = ONE_STEP.residuals if facts.loss.relative else 0
     bent = facts.loss.code in BENT
     near = sum(ONE_STEP.near) if bent and signal >= ONE_STEP.near_signal else 0
-    growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
-    part = Fraction(growth.at(signal)).limit_denominator(1000)
+    norms, beyond = ONE_STEP.row_norms if measures_rows(facts.loss, facts.design) else (0, 0)
+    part = _pilot_part(facts, signal)
     medians = START.medians if facts.design.intercept else 0
-    spent = allowed * (1 - part) * Fraction(shares.scales, shares.whole + residuals + near)
+    others = residuals + near + norms + beyond
+    left = allowed * (1 - part)
+    spent = left * Fraction(shares.scales, shares.whole + others)
     columns, short = _counted_columns(facts, spent / (medians + START.radii))
-    whole = (shares if columns else replace(shares, scales=0)).whole + residuals + near
+    whole = (shares if columns else replace(shares, scales=0)).whole + others
 
     def cost(hundredths: int) -> Fraction:
-        return allowed * (1 - part) * Fraction(hundredths, whole)
+        return left * Fraction(hundredths, whole)
 
-    rounds = (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals) + 2 * bool(near)
+    rounds = (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals)
+    rounds += 2 * bool(near) + (ONE_STEP.row_rounds + 1) * bool(norms)
     standardising = medians + START.radii if columns else 0
     inner = _pilot(facts, options, allowed * part, standardising + 2 + 2 + facts.counts + rounds)
     steps: list[Step] = []
@@ -227,6 +229,8 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     steps += [step for step in inner.steps if step.purpose not in before]
     for hundredths, times, purpose, kind in (
         (residuals, ONE_STEP.residual_rounds, Purpose.RESIDUALS, QueryKind.COUNTS),
+        (norms, ONE_STEP.row_rounds, Purpose.ROW_NORMS, QueryKind.COUNTS),
+        (beyond, 1, Purpose.ROW_TAIL, QueryKind.COUNTS),
         (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS, QueryKind.COUNTS),
         (shares.tail, 1, Purpose.GRADIENT_TAIL, QueryKind.COUNTS),
         (near and ONE_STEP.near[0], 1, Purpose.NEAR_STEP, QueryKind.GRADIENT),
@@ -237,13 +241,36 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     ):
         if hundredths:
             steps.append(priced(facts, kind, cost(hundredths), times, purpose))
-    by_code = {**dict.fromkeys(LABELS, ONE_STEP.clip), **dict.fromkeys(LOG_LINKED, ONE_STEP.counts_clip)}
-    clip = math.sqrt(by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal))
+    clip = _row_clip(facts, signal)
     row_factor = ONE_STEP.row_factor.at(signal) if bent else START.row_factor
     one_in = facts.one_in_of_moments(math.sqrt(moments / 2), row_factor)
     start = StandardisedStart(columns, medians, START.radii, START.ridge, row_factor, clip, one_in)
     solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
     return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(cost(shares.step))))
+
+
+def _shares(facts: PublicFacts, signal: float) -> Shares:
+    """Parts of the budget; the curvature of many columns is hard to see."""
+    shares = shares_of(facts.loss, signal)
+    if signal >= ONE_STEP.wide * math.sqrt(facts.design.identified):
+        return shares
+    return replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
+
+
+def _pilot_part(facts: PublicFacts, signal: float) -> Fraction:
+    """Part of μ² of the pilot."""
+    growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
+    return Fraction(growth.at(signal)).limit_denominator(1000)
+
+
+def _row_clip(facts: PublicFacts, signal: float) -> float:
+    """Norm of rows over √d beyond which they weigh less."""
+    by_code = {**dict.fromkeys(LABELS, ONE_STEP.clip), **dict.fromkeys(LOG_LINKED, ONE_STEP.counts_clip)}
+    square = by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal)
+    if facts.loss.code is Code.SQUARED:
+        # No noise but that of the curvature grows with the clip of rows: gradients have one of their own.
+        square = max(square, ONE_STEP.seen_rows * signal / math.sqrt(facts.design.identified))
+    return math.sqrt(square)
 
 
 def _counted_columns(facts: PublicFacts, cost: Fraction) -> tuple[tuple[int, ...], bool]:

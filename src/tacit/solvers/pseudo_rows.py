@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,23 @@ from tacit.solvers.interval_rules import ONE_STEP
 from tacit.solvers.predictors import Predictors
 from tacit.solvers.public_draws import PublicSequence
 from tacit.solvers.spectrum import Spectrum
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where rows are and how long they may be: working coordinates, the bound C of their norms, the mean row.
+
+    They weigh min(1, (C / ‖z‖)²), or if `shortened` as much as bounds on gradient and curvature allow.
+    """
+
+    coordinates: Coordinates
+    bound: float
+    mean: Vector | None = None
+    shortened: bool = False
+
+    def drawn(self, width: int) -> Matrix:
+        """Public normal rows like them."""
+        return pseudo_rows(self.coordinates, width, self.mean)
 
 
 def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -> Matrix:
@@ -29,7 +47,9 @@ def pseudo_rows(coordinates: Coordinates, width: int, mean_row: Vector | None) -
     return np.asarray(center + rows @ root)
 
 
-def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float) -> tuple[Matrix, Matrix]:
+def expected_matrices(
+    rows: Matrix, theta: Vector, loss: Loss, row_bound: float, *, shortened: bool = False
+) -> tuple[Matrix, Matrix]:
     """Mean w h z z', and mean w² v z z' where the variance v of the slope is the model's.
 
     v is h for labels, times their weight for other links than logit, the rate times its squared weight for counts,
@@ -37,7 +57,8 @@ def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float)
     several classes, with theta (width, class), h is diag p - p p', and the means are of h ⊗ z z'.
     """
     margin = rows @ theta
-    weight = np.minimum(1.0, row_bound**2 / np.einsum("ij,ij->i", rows, rows))
+    square = np.einsum("ij,ij->i", rows, rows)
+    weight = np.minimum(1.0, row_bound**2 / square)
 
     def moment(factors: Vector) -> Matrix:
         return np.asarray((rows.T * factors) @ rows / len(rows))
@@ -49,7 +70,12 @@ def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float)
         return curved, scored
     if loss.code in {Code.LOGISTIC, Code.WEIGHTED_LOGISTIC}:
         chance = 1 / (1 + np.exp(-np.clip(margin, -500, 500)))
-        curvature = np.minimum(chance * (1 - chance), loss.smoothness)
+        curvature = chance * (1 - chance)
+        if shortened:
+            most = loss.smoothness * row_bound**2 / np.maximum(curvature * square, 1e-300)
+            weight = np.minimum(np.sqrt(weight), most)
+        else:
+            curvature = np.minimum(curvature, loss.smoothness)
         variance = curvature
     elif loss.code is Code.WEIGHTED_POISSON:
         rate = np.exp(np.clip(margin, loss.shape[0], loss.shape[1]))
@@ -64,30 +90,20 @@ def expected_matrices(rows: Matrix, theta: Vector, loss: Loss, row_bound: float)
     return moment(weight * curvature), moment(weight**2 * variance)
 
 
-def weight_ratio(
-    coordinates: Coordinates, theta: Vector, loss: Loss, row_bound: float, mean_row: Vector | None
-) -> float:
+def weight_ratio(rows: Rows, theta: Vector, loss: Loss) -> float:
     """⟨Q, M⟩ / ⟨M, M⟩ that weights leave of the model's own variance, by public rows.
 
     1 for losses whose errors have no variance to be found.
     """
     if loss.code not in {Code.SQUARED, Code.WEIGHTED_POISSON}:
         return 1.0
-    rows = pseudo_rows(coordinates, len(theta), mean_row)
-    curvature, score = expected_matrices(rows, theta, loss, row_bound)
+    curvature, score = expected_matrices(rows.drawn(len(theta)), theta, loss, rows.bound)
     size = float(np.sum(curvature * curvature))
     return float(np.sum(score * curvature)) / size if size > 0 else 1.0
 
 
 def part_way(
-    coordinates: Coordinates,
-    predictors: Predictors,
-    pilot: Vector,
-    loss: Loss,
-    row_bound: float,
-    mean: Answer,
-    mean_row: Vector | None,
-    known: Matrix | None = None,
+    rows: Rows, predictors: Predictors, pilot: Vector, loss: Loss, mean: Answer, known: Matrix | None = None
 ) -> Vector:
     """Return where the matrices are asked for: part of the way of a step by public pseudo-rows.
 
@@ -97,7 +113,7 @@ def part_way(
     step's (F) cancel at t = ½ P / (P + F). Their sum is the step's square, and F is known.
     """
     if known is None:
-        expected = expected_curvature(coordinates, predictors.shaped(pilot), loss, row_bound, mean_row)
+        expected = expected_curvature(rows, predictors.shaped(pilot), loss)
         known = predictors.matrices(Answer(expected, 0.0)).value
     spectrum = Spectrum.of(known)
     values = np.maximum(spectrum.values, ONE_STEP.flattest * float(spectrum.values.mean()))
@@ -110,9 +126,7 @@ def part_way(
     return np.asarray(pilot - part * min(1.0, ONE_STEP.farthest / max(length, 1e-300)) * step)
 
 
-def expected_curvature(
-    coordinates: Coordinates, pilot: Vector, loss: Loss, row_bound: float, mean_row: Vector | None
-) -> Matrix:
+def expected_curvature(rows: Rows, pilot: Vector, loss: Loss) -> Matrix:
     """Mean w h z z' over normal pseudo-rows with the released moments: public, and approximate."""
-    rows = pseudo_rows(coordinates, len(pilot), mean_row)
-    return expected_matrices(rows, pilot, loss, row_bound)[0]
+    drawn = rows.drawn(len(pilot))
+    return expected_matrices(drawn, pilot, loss, rows.bound, shortened=rows.shortened)[0]

@@ -68,6 +68,7 @@ class Warnings:
     study: ClassVar[str] = SIMULATED
     smallest: float = rule(15.0, "n·μ/√d below which even the best fit is mostly noise")
     intervals: float = rule(25.0, "signal below which intervals mean nothing and are not offered")
+    wide: float = rule(14.0, "signal over √d below which noise hides what a curvature tells: likewise")
     count_noise: float = rule(1 / 16, "noise of a count, of n, beyond which bounds are often wrong")
 
 
@@ -388,3 +389,8 @@ INTERCEPT_ONLY, DESCENT, LABELS = InterceptOnly(), Descent(), Labels()
 NEWTON_POLISH, STAGED, RESPONSE = NewtonPolish(), Staged(), Response()
 CORRECTIONS, MEAN, WHITENING, STOCHASTIC = Corrections(), Mean(), Whitening(), Stochastic()
 ADASSP, COVARIANCE, EVALUATION = AdaptiveRidge(), Covariance(), Evaluations()
+
+
+def least_signal(coefficients: int) -> float:
+    """n·μ/d from which intervals of so many coefficients are paid for."""
+    return max(WARNINGS.intervals, WARNINGS.wide * coefficients**0.5)
