@@ -13,6 +13,7 @@ from tacit.contract.channel_map import ChannelMap
 from tacit.contract.query import QueryKind
 from tacit.engine.grouped_table import mapped_inputs
 from tacit.errors import BudgetError, DataError, SettingError, TacitError
+from tacit.features.image_rows import FeatureMap
 from tacit.neural import ScatteringClassifier
 from tacit.neural.scattering_classifier import PublicScatteringScore
 from tacit.neural.scattering_networks import ScatteringRecipe
@@ -126,3 +127,16 @@ def test_a_ledger_is_charged_and_refuses_no_image_by_its_content(tmp_path: Path)
         assert guarantee is not None
         assert guarantee.epsilon > 1.0
     assert fitted.certificate_.check().consistent
+
+
+def test_recipes_with_methods_of_their_own_are_refused_before_rows_reach_them() -> None:
+    class Capturing(ScatteringRecipe):
+        """Its module would see the private rows."""
+
+    class OtherFeatures(FeatureMap):
+        """So would these features."""
+
+    images = small_recipe()
+    for recipe in (Capturing(images), ScatteringRecipe(replace(images, features=OtherFeatures()))):
+        with pytest.raises(SettingError, match="recipe must be"):
+            ScatteringClassifier(epsilon=1.0, recipe=recipe).plan(100)

@@ -101,3 +101,14 @@ def test_norms_are_asked_of_numbers_of_single_rows() -> None:
         epsilon=3.0, bounds=(-9, 9), y_bounds=(-1, 1), inference=True, fit_intercept=False
     ).plan(N, 3)
     assert not measures_rows(bare.loss, bare.design)
+
+
+def test_units_of_one_row_each_are_fitted_and_not_refused_after_the_charge() -> None:
+    """A column of units makes a store of persons, whose rows are not measured."""
+    generator = np.random.default_rng(0)
+    X = generator.uniform(0, 1, (3000, 2))
+    y = (generator.random(3000) < X[:, 0]).astype(int)
+    model = tacit.LogisticRegression(epsilon=3.0, bounds=(0, 1), classes=[0, 1], inference=True, max_rows_per_unit=1)
+    with tacit.Ledger(budget=tacit.Budget(epsilon=4, delta=1e-5)):
+        fitted = model.fit(X, y, units=np.arange(3000))
+    assert Purpose.ROW_NORMS not in {step.purpose for step in fitted.plan_.steps}

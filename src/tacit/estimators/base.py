@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -94,8 +95,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         sample_weight
             How often a record counts, not below 0; needs `max_weight`, above which it is capped.
         units
-            Whose record each one is; needs `max_rows_per_unit`. The guarantee then is for all
-            records of a unit together.
+            Whose record each one is; needs `max_rows_per_unit`. The guarantee is for all records of a unit together.
         order
             A unit's records with the smallest entries are used; without it, those with the smallest hash.
         cluster
@@ -203,11 +203,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         self.n_features_in_ = len(names)
         plan = self._plan_at(self._settings(unit), records, names)
         shape = (plan.design.width,) if plan.design.outputs == 1 else (plan.design.width, plan.design.outputs)
-        self.release_ = Release(plan, np.zeros(shape), self.random_state is not None)
-        self.plan_ = plan
-        self.__dict__.pop("certificate_", None)
-        self._store(self.release_.coefficients(), plan.design)
-        return self
+        return self._released_by(Release(plan, np.zeros(shape), self.random_state is not None))
 
     def _planned(self, facts: PublicFacts, options: SolverOptions) -> Plan:
         """Price the fit."""

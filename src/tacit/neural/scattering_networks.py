@@ -10,6 +10,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor, nn
 
+from tacit.errors import SettingError
 from tacit.solvers.channel_descent import rotation
 from tacit.solvers.channel_network import ChannelTraining
 from tacit.solvers.image_recipes import ImageRecipe, find_recipe
@@ -100,5 +101,13 @@ RECIPES: Mapping[str, ScatteringRecipe] = MappingProxyType({"cifar10": Scatterin
 
 
 def find_scattering(name: str | ScatteringRecipe) -> ScatteringRecipe:
-    """The recipe of that name, or an error that lists them."""
-    return name if isinstance(name, ScatteringRecipe) else RECIPES[one_of("recipe", name, RECIPES)]
+    """The recipe of that name, or an error that lists them.
+
+    A subclass is refused: its methods would be run on private rows.
+    """
+    if type(name) is ScatteringRecipe:
+        find_recipe(name.images)
+        return name
+    if not isinstance(name, str):
+        raise SettingError("recipe must be a name or a ScatteringRecipe.")
+    return RECIPES[one_of("recipe", name, RECIPES)]

@@ -97,9 +97,12 @@ RECIPES: Mapping[str, ImageRecipe] = MappingProxyType(
 
 
 def find_recipe(name: str | ImageRecipe) -> ImageRecipe:
-    """The recipe of that name, or an error that lists them."""
-    if isinstance(name, ImageRecipe):
+    """The recipe of that name, or an error that lists them.
+
+    Subclasses are refused: their methods would be run on private rows.
+    """
+    if type(name) is ImageRecipe and type(name.features) is FeatureMap:
         return name
     if not isinstance(name, str):
-        raise SettingError("recipe must be a name or an ImageRecipe.")
+        raise SettingError("recipe must be a name or an ImageRecipe with a FeatureMap.")
     return RECIPES[one_of("recipe", name, RECIPES)]

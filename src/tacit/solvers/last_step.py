@@ -78,7 +78,7 @@ def row_clip(plan: Plan, pilot: Pilot, usual: float) -> float:
 
 
 def shortens(loss: Loss, design: Design) -> bool:
-    """Whether rows keep as much weight as the bounds on gradient and curvature allow: two labels, one row a unit."""
+    """Whether rows keep as much weight as the bounds on gradient and curvature allow: two labels, and rows as units."""
     return loss.code is Code.LOGISTIC and measures_rows(loss, design)
 
 

@@ -27,8 +27,9 @@ from tacit.solvers.standardised_start import standardised_columns
 
 
 def measures_rows(loss: Loss, design: Design) -> bool:
-    """Whether norms of rows are asked for: one predictor, an intercept, one row a unit, no target of its own."""
-    single = design.unit_rows == 1 and design.outputs == 1 and design.intercept
+    """Whether norms of rows are asked for: one predictor, an intercept, rows that are units, no target of its own."""
+    # A column of units makes a store of persons, also where each has one row.
+    single = design.attached.unit is None and design.outputs == 1 and design.intercept
     # An effect of indicators alone cannot be curved.
     numbers = any(place < design.width - 1 for place in standardised_columns(design))
     return single and numbers and loss.code not in {Code.HUBER, Code.SOFTMAX}

@@ -105,6 +105,9 @@ def test_what_names_no_files_is_refused(tmp_path: Path, folder: Path) -> None:
     write(partitioned / "year=2020" / "a.parquet", x=[1.0], y=[1])
     with pytest.raises(DataError, match="in no file"):
         open_source(dataset.dataset(partitioned, partitioning="hive"), "y")
+    # The files of a filtered dataset hold the records that were left out, too.
+    with pytest.raises(DataError, match="filter"):
+        open_source(dataset.dataset(folder / "a.parquet").filter(dataset.field("x") > 1.0), "y")
 
 
 @pytest.mark.parametrize("hard", [False, True])

@@ -78,6 +78,9 @@ def _of_dataset(data: Any) -> list[Path]:
     local = getattr(getattr(data, "filesystem", None), "type_name", None) == "local"
     if files is None or not local:
         raise DataError("Of pyarrow's datasets, those of files on this machine are read.")
+    # What `filter` left out would be read: only the files are taken over. A version that keeps it elsewhere is refused.
+    if getattr(data, "_scan_options", None) != {}:
+        raise DataError("A filter of a pyarrow dataset is not applied here; write the records meant to a file.")
     found = [Path(name) for name in sorted(files)]
     kept = set(data.schema.names)
     if found and sources.file_kind(found[0]) == ".parquet":
