@@ -296,16 +296,18 @@ def test_t40_no_table_and_no_noise_breaks_a_run(family: str, n: int, epsilon: fl
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_matrices_are_asked_where_second_order_biases_cancel(family: str) -> None:
     """At the pilot where the score is linear, between pilot and result elsewhere."""
-    plan = planned(family, 4000)
-    _, asked = run(plan, *table(family, 4000), seed=3)
-    step, pair = [query for query in asked if isinstance(query, GradientSum | CurvatureAndScore)][-2:]
-    assert isinstance(step, GradientSum)
-    assert isinstance(pair, CurvatureAndScore)
-    moved = float(np.linalg.norm(pair.theta - step.theta))
+    plan, moved = planned(family, 4000), []
+    for seed in (2, 3, 4):
+        _, asked = run(plan, *table(family, 4000), seed=seed)
+        step, pair = [query for query in asked if isinstance(query, GradientSum | CurvatureAndScore)][-2:]
+        assert isinstance(step, GradientSum)
+        assert isinstance(pair, CurvatureAndScore)
+        moved.append(float(np.linalg.norm(pair.theta - step.theta)))
     if step.loss.code in {Code.SQUARED, Code.SMOOTH_HUBER}:
-        assert moved == 0.0
+        assert max(moved) == 0.0
     else:
-        assert 0.0 < moved <= ONE_STEP.farthest / 2
+        # A step that its own noise explains goes nowhere.
+        assert 0.0 < max(moved) <= ONE_STEP.farthest / 2
     # But for the bound on curvatures, which shortened rows of a gradient may exceed.
     assert pair.loss == replace(step.loss, smoothness=pair.loss.smoothness)
     # What is clipped in the gradient is what is clipped in its variance.
