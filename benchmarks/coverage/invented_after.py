@@ -78,7 +78,7 @@ def _readmission() -> Population:
         "ward": levels_of(WARDS),
         RESPONSE: BINARY,
     }
-    about = "17% come again: lognormal days and zero-heavy visits with curved effects, a hump of age left out"
+    about = "20% come again: lognormal days and zero-heavy visits with curved effects, a hump of age left out"
     return Population("readmission", about, "binomial", terms, columns, sample)
 
 
@@ -153,7 +153,7 @@ def _donations() -> Population:
         size = 12 * (income / 30) ** 0.7
         y = np.where(generator.random(n) < chance, size * np.exp(0.8 * generator.standard_normal(n) - 0.32), 0.0)
         table = {"income": income, "asked": asked, "shop": shop, RESPONSE: y.clip(0, 400)}
-        return Draw(table, None)
+        return Draw(table, chance * size)
 
     columns = {"income": numeric(0, 600), "asked": numeric(0, 1), "shop": levels_of(SHOPS), RESPONSE: numeric(0, 400)}
     about = "85% give nothing, else lognormal gifts that grow with lognormal incomes"

@@ -9,7 +9,7 @@ from tacit import LogisticRegression, PoissonRegressor
 from tacit.contract.plan import Plan
 from tacit.inference.reliability import ExactJudgement, not_offered, overall
 from tacit.solvers.choice import plan_warnings
-from tacit.solvers.rules import WARNINGS
+from tacit.solvers.rules import WARNINGS, least_signal
 
 
 @pytest.mark.parametrize(("dependent", "said"), [(False, "nominal"), (True, "approximate")])
@@ -24,9 +24,16 @@ def test_without_noise_dependent_columns_alone_are_a_doubt(dependent: bool, said
 
 
 def test_no_intervals_below_the_least_evidence(make_release: Any) -> None:
+    # 4 coefficients: 14·√4 = 28 is what plans ask for.
     low = make_release(signal=WARNINGS.intervals - 1).plan
-    assert "below 25 they would mean nothing" in str(not_offered(low))
-    assert not_offered(make_release(signal=WARNINGS.intervals + 1).plan) is None
+    assert low.intervals_declined
+    assert "below 28 they would mean nothing" in str(not_offered(low))
+    assert not_offered(make_release(signal=29.0).plan) is None
+
+
+def test_many_columns_need_more() -> None:
+    assert least_signal(1) == least_signal(3) == WARNINGS.intervals
+    assert least_signal(100) == pytest.approx(10 * WARNINGS.wide)
 
 
 def plan_at(signal: float, **settings: Any) -> Plan:

@@ -64,7 +64,7 @@ def test_nothing_is_offered_below_the_least_evidence(make_release: Any) -> None:
         lambda: results.wald_test("x0"),
         lambda: results.get_prediction(np.eye(4), lambda margins: margins).conf_int(),
     ):
-        with pytest.raises(SettingError, match=r"not offered: n·μ/d is 24, and below 25"):
+        with pytest.raises(SettingError, match=r"not offered: n·μ/d is 24, and below 28"):
             ask()
     assert results.terms() == results.release.estimates()
     assert not results.offered

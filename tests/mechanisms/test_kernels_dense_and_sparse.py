@@ -121,10 +121,12 @@ def test_sandwiches_of_either_storage(mapped: bool) -> None:
 def test_shortened_rows_of_either_storage() -> None:
     gradient = GradientSum(THETA, 1.0, downweighted=True, shortened=True)
     pair = CurvatureAndScore(THETA, 1.0, None, classification.LOGISTIC, 0.7, shortened=True)
-    for query, integers in ((gradient, integer_gradient_sum), (pair, integer_pairs)):
-        sums = [integers(query, BOUND, store) for store in both(sparse_store(sp.csr_array(X)))]  # type: ignore[operator]
-        assert sums[0].any()
-        assert (sums[0] == sums[1]).all()
+    stores = both(sparse_store(sp.csr_array(X)))
+    sums = [integer_gradient_sum(gradient, BOUND, store) for store in stores]
+    pairs = [integer_pairs(pair, BOUND, store) for store in stores]
+    for first, second in (sums, pairs):
+        assert first.any()
+        assert (first == second).all()
 
 
 def test_recast_records_answer_as_recast_dense_ones() -> None:

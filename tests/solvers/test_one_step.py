@@ -27,7 +27,6 @@ from tacit.contract.query import (
 from tacit.contract.release import Release, Sandwich
 from tacit.contract.sensitivity import event_of
 from tacit.inference.reliability import StepJudgement, judge
-from tacit.losses.loss import Code
 from tacit.planning.simulated_gate import SimulatedGate
 from tacit.solvers.interval_rules import ONE_STEP, TAIL
 from tacit.solvers.one_step import OneStep
@@ -296,20 +295,22 @@ def test_t40_no_table_and_no_noise_breaks_a_run(family: str, n: int, epsilon: fl
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_matrices_are_asked_where_second_order_biases_cancel(family: str) -> None:
     """At the pilot where the score is linear, between pilot and result elsewhere."""
-    plan = planned(family, 4000)
-    _, asked = run(plan, *table(family, 4000), seed=3)
-    step, pair = [query for query in asked if isinstance(query, GradientSum | CurvatureAndScore)][-2:]
-    assert isinstance(step, GradientSum)
-    assert isinstance(pair, CurvatureAndScore)
-    moved = float(np.linalg.norm(pair.theta - step.theta))
-    if step.loss.code in {Code.SQUARED, Code.SMOOTH_HUBER}:
-        assert moved == 0.0
+    plan, moved = planned(family, 4000), []
+    for seed in (2, 3, 4):
+        _, asked = run(plan, *table(family, 4000), seed=seed)
+        step, pair = [query for query in asked if isinstance(query, GradientSum | CurvatureAndScore)][-2:]
+        assert isinstance(step, GradientSum)
+        assert isinstance(pair, CurvatureAndScore)
+        moved.append(float(np.linalg.norm(pair.theta - step.theta)))
+        # But for the bound on curvatures, which shortened rows of a gradient may exceed.
+        assert pair.loss == replace(step.loss, smoothness=pair.loss.smoothness)
+        # What is clipped in the gradient is what is clipped in its variance.
+        assert step.clip == pytest.approx(pair.row_bound * pair.loss.lipschitz)
+    if family in {"gaussian", "huber"}:
+        assert max(moved) == 0.0
     else:
-        assert 0.0 < moved <= ONE_STEP.farthest / 2
-    # But for the bound on curvatures, which shortened rows of a gradient may exceed.
-    assert pair.loss == replace(step.loss, smoothness=pair.loss.smoothness)
-    # What is clipped in the gradient is what is clipped in its variance.
-    assert step.clip == pytest.approx(pair.row_bound * pair.loss.lipschitz)
+        # A step that its own noise explains goes nowhere.
+        assert 0.0 < max(moved) <= ONE_STEP.farthest / 2
 
 
 def test_gradients_without_a_bound_are_clipped_where_their_tail_was_measured() -> None:

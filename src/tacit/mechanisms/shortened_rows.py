@@ -2,7 +2,7 @@
 
 A row z of curvature h has the weight w = min(1, C / ‖z‖, C² H / (h‖z‖²)), H the public bound on curvatures. So its
 gradient is at most C long for slopes up to 1, and its curvature w h ‖z‖² at most C² H. A weight min(1, (C / ‖z‖)²)
-keeps both too, and weighs rows down where neither asks for it. Integers depend on that record and on public numbers only.
+keeps both too, and weighs rows down where neither asks for it. Integers depend on that record and on public numbers.
 Proof: proofs/mechanisms/shortened_rows.md.
 """
 

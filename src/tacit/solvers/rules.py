@@ -10,6 +10,7 @@ the spectral norm √(2d)·s of a symmetric noise matrix with standard deviation
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, TypeVar
@@ -393,4 +394,4 @@ ADASSP, COVARIANCE, EVALUATION = AdaptiveRidge(), Covariance(), Evaluations()
 
 def least_signal(coefficients: int) -> float:
     """n·μ/d from which intervals of so many coefficients are paid for."""
-    return max(WARNINGS.intervals, WARNINGS.wide * coefficients**0.5)
+    return max(WARNINGS.intervals, WARNINGS.wide * math.sqrt(coefficients))

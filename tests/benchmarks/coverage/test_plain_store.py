@@ -66,3 +66,16 @@ def test_without_a_file_nothing_is_written(rows: list[dict[str, Any]]) -> None:
     store = PlainStore(None)
     store.add(rows)
     assert store.done(CELL) == {0, 1, 2, 3}
+
+
+def test_rows_of_other_rules_do_not_count_beside_those_written_last(rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    PlainStore(path).add([{**row, "rules": "before"} for row in rows])
+    store = PlainStore(path)
+    assert store.rules(CELL) == "before"
+    store.add(rows[:2])
+    assert store.rules(CELL) == rows[0]["rules"]
+    assert store.done(CELL) == {0, 1}
+    assert store.done(CELL, "before") == {0, 1, 2, 3}
+    assert PlainStore(path).tallies()[CELL].replications == 2
+    assert PlainStore(None).rules(CELL) == ""

@@ -62,7 +62,7 @@ def test_lines_are_in_the_order_of_the_populations() -> None:
             PlainCell("lin4", 1000, 1.0): tally_of("lin4", "nominal", 0.5, "approximate"),
         }
     )
-    assert text.startswith("2 of 3 cells hold.")
+    assert text.startswith("2 of 3 cells hold; of those by today's rules 2 of 3.")
     lines = [line for line in text.splitlines() if "4 | " in line]
     assert lines[0].startswith("| lin4 | 4 | 1000 | 1 | 400 | 50/0/0 approximate 50 | 0.950 (0.950)")
     assert "label 'approximate' says nothing" in lines[0]

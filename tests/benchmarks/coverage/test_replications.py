@@ -25,24 +25,33 @@ def holds(ends: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return (ends[:, 0] <= truth) & (truth <= ends[:, 1])
 
 
-def covered(cell: Cell) -> tuple[np.ndarray, np.ndarray, float]:
-    """Shares of total and of sampling intervals that hold the truth, and of nominal statements."""
+def covered(cell: Cell) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+    """Shares of total and of sampling intervals that hold the truth, and of each statement."""
     generator, truth = np.random.default_rng(cell.seed(0)), cell.design.coefficients()
-    total, sampling, nominal = np.zeros(cell.d), np.zeros(cell.d), 0.0
+    total, sampling, words = (
+        np.zeros(cell.d),
+        np.zeros(cell.d),
+        dict.fromkeys(("nominal", "conservative", "withheld"), 0.0),
+    )
     for seed in range(SAMPLES):
         X, y = cell.design.draw(cell.n, generator)
         found = released(cell, X, y, seed).coefficients
         total += holds(found.conf_int(), truth)
         sampling += holds(found.conf_int(which="sampling"), truth)
-        nominal += float(np.mean([said == "nominal" for said in found.statements]))
-    return total / SAMPLES, sampling / SAMPLES, nominal / SAMPLES
+        for said in found.statements:
+            words[said] += 1 / (cell.d * SAMPLES)
+    return total / SAMPLES, sampling / SAMPLES, words
 
 
 @pytest.mark.parametrize("family", ["logistic", "linear", "poisson"])
-def test_nominal_intervals_cover(family: Family) -> None:
-    total, sampling, nominal = covered(Cell(family, "clean", 500, 4, 1.0))
-    assert nominal > 0.9
-    assert LOWEST < total.mean() < HIGHEST
+def test_intervals_cover_as_they_say(family: Family) -> None:
+    """At n·μ/d = 125 the bias bound of the clip is large beside the noise: numbers over-cover, and are called so."""
+    total, sampling, words = covered(Cell(family, "clean", 500, 4, 1.0))
+    assert words["nominal"] + words["conservative"] > 0.9
+    assert total.mean() > LOWEST
+    if words["nominal"] > 0.5:
+        assert total.mean() < HIGHEST
+    assert words["nominal"] > 0.9 or family != "logistic"
     # A coefficient's share has a deviation of 1.38 points.
     assert total.min() > 0.95 - 6 * 0.0138
     assert sampling.mean() < LOWEST
