@@ -46,9 +46,11 @@ MODELS: Mapping[str, tuple[Callable[..., Any], Settings]] = {
 
 
 def cases() -> Iterator[tuple[str, str, int, int, Settings]]:
-    """Both estimators, as they are and with small physical batches."""
+    """Both estimators, as they are, with small physical batches, and where a chunk is just full and just too small."""
+    spent = {"budget": Budget(epsilon=2.0, delta=1e-6)}
+    for n in (256, 257):
+        yield f"network of classes n={n} d=3 all records", "network of classes", n, 3, {**spent, "batch_size": n}
     for n, d in SHAPES:
-        spent = {"budget": Budget(epsilon=2.0, delta=1e-6)}
         yield f"network of classes n={n} d={d}", "network of classes", n, d, spent
         few = {**spent, "physical_batch": 100}
         yield f"network of classes n={n} d={d} physical batch 100", "network of classes", n, d, few

@@ -73,6 +73,8 @@ class ScatteringRecipe:
     iterations: float = 95.0
     fewest: int = 20
     scale: float = 0.04
+    """On 5,000 held-out images, one run each at ε = 3 and rate 0.2: fixed turns 75.4%, 0.03 76.3%, 0.05 76.3%, 0.08
+    75.9%, 0.15 74.4%; three turns in place of two 75.5%; 120 shorter steps 76.1%. At rate 0.4 and 0.04 77.3%."""
     clip: float = 0.05
     step_size: float = 2000.0
     momentum: float = 0.9
