@@ -82,8 +82,9 @@ class Attack:
         self._timer = threading.Timer(delay, cluster.kill, [place])
         self._begun = False
 
-    def __call__(self, *_: object) -> None:
+    def __call__(self, done: int, total: int, label: str) -> None:
         """Count a report of progress; the last that is waited for starts the timer."""
+        del done, total, label
         self._left -= 1
         if self._left == 0:
             self._timer.start()

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import tacit
-from tacit.errors import BoundsError, BudgetError, DataError, SettingError
+from tacit.errors import BoundsError, BudgetError, DataError, FileError, SettingError
 
 
 def slope(margin: float, label: float) -> float:
@@ -169,10 +169,12 @@ def test_t36_missing_bounds_and_budgets_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PREDICTING)
-def test_files_and_named_responses_are_for_glm(name: str) -> None:
-    X, _ = data(name)
-    with pytest.raises(DataError, match="glm"):
+def test_files_must_be_there_and_responses_named_in_a_table_are_for_glm(name: str) -> None:
+    X, y = data(name)
+    with pytest.raises(FileError, match="does not exist"):
         make(name).fit("table.csv", "y")
+    with pytest.raises(DataError, match="names of the columns"):
+        make(name).fit("table.csv", y)
     with pytest.raises(DataError, match="glm"):
         make(name).fit(X, "y")
     with pytest.raises(DataError, match="y"):

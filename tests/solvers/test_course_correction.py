@@ -1,6 +1,7 @@
 """Noise and way of a descent, direction by direction: against descents that are taken step by step."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_a_curvature_that_noise_hides_is_taken_as_the_smallest() -> None:
 
 
 def test_wide_fits_of_numbers_and_counts_are_corrected_and_no_others() -> None:
-    linear = {"epsilon": 1.0, "bounds": (-1, 1), "y_bounds": (0, 1)}
+    linear: dict[str, Any] = {"epsilon": 1.0, "bounds": (-1, 1), "y_bounds": (0, 1)}
     plans = {
         "wide numbers": LinearRegression(**linear).plan(20_000, 300),
         "narrow numbers": LinearRegression(**linear).plan(20_000, 30),

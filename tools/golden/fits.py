@@ -135,10 +135,12 @@ upper = 15
 def wide_cases() -> Iterator[tuple[str, Fit]]:
     """Tables so wide that columns are standardised; some columns are narrow, and some far from 0."""
     rng = np.random.default_rng(23)
-    for model, rows, width in (("logistic", 1200, 200), ("linear", 1200, 200), ("logistic", 1500, 1050)):
+    shapes = ("logistic", 1200, 200), ("linear", 1200, 200), ("logistic", 1500, 1050), ("poisson", 1200, 200)
+    for model, rows, width in shapes:
         X = rng.standard_normal((rows, width)) * np.where(np.arange(width) % 5, 1.0, 0.02) + np.arange(width) % 3
         index = X[:, :8].sum(axis=1) / 3
         y = (rng.random(rows) < 1 / (1 + np.exp(-index))).astype(int) if model == "logistic" else index
+        y = np.minimum(rng.poisson(np.exp(index / 2)), 15) if model == "poisson" else y
         kind, _, settings = MODELS[model]
         estimator = kind(**{**COMMON, **settings, "epsilon": 8.0, "inference": False})
         yield f"{model} wide {width}", partial(estimator.fit, X, y)

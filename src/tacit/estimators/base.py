@@ -82,7 +82,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         return settings.plan(design, n, self._loss(response), self._planned)
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None, cluster: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, units: Any = None, order: Any = None, *, cluster: Any = None
     ) -> Self:
         """Fit to private records and release the coefficients.
 

@@ -79,7 +79,7 @@ class GaussianNB(ClassifierMixin, Model):
     var_smoothing: float = 1e-9
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any, units: Any = None, order: Any = None, cluster: Any = None
+        self, X: Any, y: Any, units: Any = None, order: Any = None, *, cluster: Any = None
     ) -> Self:
         """Release the statistics of private records; the parameters are those of `LogisticRegression.fit`."""
         return self._fit(X, y, {UNIT: units, ORDER: order}, cluster)

@@ -102,7 +102,9 @@ class PATE(ClassifierMixin, BlockModel):
     memory: float = 2.0
     progress: Any = None
 
-    def fit(self, X: Any, y: Any, public: Any = None, units: Any = None, order: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, public: Any = None, units: Any = None, order: Any = None
+    ) -> Self:
         """Fit teachers to private records, ask them about public rows, and fit the student.
 
         `public` are rows without labels that are marked: tacit.public(X_public).

@@ -227,6 +227,7 @@ class PoissonRegressor(Regressor):
         units: Any = None,
         order: Any = None,
         exposure: Any = None,
+        *,
         cluster: Any = None,
     ) -> Self:
         """Fit to private records and release the coefficients.
@@ -264,6 +265,7 @@ class ColumnMoments(Model):
         sample_weight: Any = None,
         units: Any = None,
         order: Any = None,
+        *,
         cluster: Any = None,
     ) -> Self:
         """Release the moments of private records; y is ignored, the rest is `LogisticRegression`'s."""
