@@ -256,8 +256,8 @@ def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: b
         at = _scaled(line.coef, factor, ratio=ratio)
         axes.scatter([at], [place], label=label, **_ESTIMATE)
         if shown and ends is None:
-            how = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "fontsize": "small", "color": GREY}
-            axes.annotate("interval withheld", (at, place), **how)
+            beside: Style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "color": GREY}
+            axes.annotate("interval withheld", (at, place), fontsize="small", **beside)
 
 
 def _drawable(axes: Axes, ends: Sequence[float]) -> list[float]:
