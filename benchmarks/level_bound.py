@@ -43,7 +43,7 @@ def least_excess(n_mu: float, sd: float, rounds: int = ROUNDS) -> tuple[float, f
     above, below = (_normal(seen[None] - sign * gaps[:, None], noise) for sign in (1, -1))
 
     def errors(estimate: Floats) -> Floats:
-        return above @ estimate**2 - 2 * gaps * (above @ estimate) + gaps**2 * above.sum(axis=1)
+        return np.asarray(above @ estimate**2 - 2 * gaps * (above @ estimate) + gaps**2 * above.sum(axis=1))
 
     weights, least, best = np.full(len(gaps), 1 / len(gaps)), 0.0, np.inf
     mean, total = np.zeros(POINTS), 0.0

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tacit.certificate.certificate import entry_of, first_fingerprint_of
-from tacit.cli.app import run, verify
+from tacit.cli.app import run
 from tacit.cli.output import Exit, Screen
+from tacit.cli.verify import verify
 from tacit.contract.plan import Step
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tacit.cli.app import run, verify
+from tacit.cli.app import run
 from tacit.cli.output import Screen
+from tacit.cli.verify import verify
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tacit.certificate.stated_parts import fingerprint_of
-from tacit.cli.app import verify
 from tacit.cli.output import Screen
+from tacit.cli.verify import verify
 from tacit.documents.canonical_json import canonical, digest_of
 from tacit.errors import CertificateError
 

@@ -116,6 +116,8 @@ def test_withheld_intervals_have_a_dot_and_no_bar(withheld: int) -> None:
     assert len(figure.axes[0].collections) == 7
     words = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
     assert ("total interval, nominal" in words) is (withheld < 8)
+    said = [text.get_text() for text in figure.axes[0].texts].count("interval withheld")
+    assert said == (withheld - 1 if withheld < 8 else 0)
 
 
 class Stretched(Withholding):

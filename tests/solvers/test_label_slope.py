@@ -49,8 +49,9 @@ def test_what_holds_slopes_or_hides_the_number_of_records_asks_for_none(settings
     assert not asks(planned(**settings))
 
 
-def test_a_large_table_asks_for_none() -> None:
+def test_a_large_and_a_faint_table_ask_for_none() -> None:
     assert not asks(planned(n=2_000_000, d=20))
+    assert not asks(planned(n=400))
 
 
 def margins_of(size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -238,7 +238,7 @@ def _far(value: float, endless: float) -> float:
 
 
 def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool, both: bool) -> None:
-    # Withheld intervals have no bar, and no word in the legend.
+    # Withheld intervals have no bar and no word in the legend, but one beside the estimate: it is not exact.
     shown = [place for place, (line, _, _) in enumerate(bars) if line.lower is not None]
     statements = {bars[place][0].statement for place in shown} - {None}
     word = f", {statements.pop()}" if len(statements) == 1 else ""
@@ -253,7 +253,11 @@ def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: b
                 label = "sampling alone, without the noise added" if first else None
                 axes.plot(_drawable(axes, within), [place] * 2, label=label, **_SAMPLING)
         label = "estimate" if first and ends is not None else None
-        axes.scatter([_scaled(line.coef, factor, ratio=ratio)], [place], label=label, **_ESTIMATE)
+        at = _scaled(line.coef, factor, ratio=ratio)
+        axes.scatter([at], [place], label=label, **_ESTIMATE)
+        if shown and ends is None:
+            beside: Style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "color": GREY}
+            axes.annotate("interval withheld", (at, place), fontsize="small", **beside)
 
 
 def _drawable(axes: Axes, ends: Sequence[float]) -> list[float]:

@@ -150,11 +150,9 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
             return assembled(facts, InterceptOnly(), steps)
         n_mu = facts.n_mu(allowed)
         part = allowed * Fraction(NEAR_MIDDLE.share.at(n_mu))
-        steps = (
-            priced(facts, QueryKind.COUNTS, part, 1, Purpose.NEAR_MIDDLE),
-            priced(facts, QueryKind.COUNTS, allowed - part, 1, Purpose.RESPONSE_MEAN),
-        )
-        return assembled(facts, InterceptOnly(near=n_mu), steps)
+        near = priced(facts, QueryKind.COUNTS, part, 1, Purpose.NEAR_MIDDLE)
+        mean = priced(facts, QueryKind.COUNTS, allowed - part, 1, Purpose.RESPONSE_MEAN)
+        return assembled(facts, InterceptOnly(near=n_mu), (near, mean))
     locating = LocatingResponse(RESPONSE.medians, RESPONSE.radii)
     if robust:
         rounds = STAGED.shift_rounds if facts.loss.code is Code.PINBALL else 1

@@ -31,6 +31,7 @@ from tacit.solvers.solver import PublicFacts, SolverOptions
 NODES = np.linspace(-8.0, 8.0, 4001)
 WEIGHTS = np.exp(-(NODES**2) / 2) / np.exp(-(NODES**2) / 2).sum()
 """Of a normal variable: so fine that long margins, whose curvature is all near 0, are met."""
+SHORTEST = 1e-9
 FARTHEST = 600.0
 """Margins are read up to here: beyond, a label is as sure as it can be."""
 
@@ -49,8 +50,6 @@ def lengthened(gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, th
     """Return working coefficients whose margins have the length that the labels tell."""
     mean, spread = margin_moments(plan, coordinates, theta)
     size = math.hypot(mean, spread)
-    if size == 0.0:
-        return theta
     length, sampling, sights = 0.0, 0.0, []
     for _ in range(rounds):
         factor = math.exp(length)
@@ -72,14 +71,16 @@ def lengthened(gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, th
 
 def margin_moments(plan: Plan, coordinates: Coordinates, theta: Vector) -> tuple[float, float]:
     """Mean and deviation of the margins, by the last second moments."""
-    norm = float(np.linalg.norm(theta))
+    # Whatever the answers were, as many questions follow: of margins neither 0 nor endless.
+    norm = between(float(np.linalg.norm(theta)), SHORTEST, FARTHEST)
     moments, prepared = coordinates.moments, coordinates.prepared(theta)
     if moments is None:
         return 0.0, norm
-    square = max(float(prepared @ moments @ prepared), (LABEL_SLOPE.smallest * norm) ** 2)
-    root, mean = math.sqrt(square), 0.0
-    if plan.design.intercept:
-        mean = between(float(moments[-1] @ prepared), -root, root)
+    with np.errstate(all="ignore"):
+        square, first = (float(np.nan_to_num(it)) for it in (prepared @ moments @ prepared, moments[-1] @ prepared))
+    square = between(square, (LABEL_SLOPE.smallest * norm) ** 2, FARTHEST**2)
+    root = math.sqrt(square)
+    mean = between(first, -root, root) if plan.design.intercept else 0.0
     return mean, max(math.sqrt(max(square - mean**2, 0.0)), LABEL_SLOPE.smallest * root)
 
 

@@ -13,6 +13,7 @@ class LabelSlope:
     """The length of the margins of two labels, asked for after the descent."""
 
     study: ClassVar[str] = "log-loss of the tables marked as seen in benchmarks/small_tables"
+    least: float = rule(200.0, "n·μ from which it is asked for: below, its noise hides all but a wrong length of ten")
     share: Growth = rule(Growth(0.1, 1000.0, -1.0, 0.05, 0.1), "for all rounds, by n·μ: the less, the more")
     rounds: int = rule(5, "each comes e^1.2 nearer at most; three stop short of margins a fifth as long")
     cap: float = rule(1.0, "of a record's tilt: nearly separated labels have tilts of 0.3; with 3 noise hides them")

@@ -215,7 +215,8 @@ def _triangular_map(spectrum: Spectrum, values: Vector, before: Matrix | None) -
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price descent in privately whitened coordinates, for labels, and the length of the margins after it."""
-    return descent_plan(facts, options, allowed, lengthens=asks_for_length(facts, options))
+    lengthens = asks_for_length(facts, options) and facts.n_mu(allowed) >= LABEL_SLOPE.least
+    return descent_plan(facts, options, allowed, lengthens=lengthens)
 
 
 def descent_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction, *, lengthens: bool = False) -> Plan:
