@@ -21,7 +21,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 
 from benchmarks.images import DELTA, FILES, error_of, features_of
@@ -181,7 +180,8 @@ def _write_page() -> None:
 
 
 def _record() -> None:
-    figures, details = [], {}
+    figures: list[Figure] = []
+    details: dict[str, object] = {}
     for cell, asked in ASKED.items():
         rows = _rows(cell)
         if not rows:
@@ -195,5 +195,5 @@ def _record() -> None:
         limit = LONGEST[name]
         figures.append(Figure(f"{what}: longest fit", longest, "s", f"at most {limit:g}", longest <= limit))
         details[what] = {"runs": scores, "standard error": error_of(scores)}
-    details["held-out choices"] = [np.float64(row["accuracy"]).item() for row in _all_rows() if "chosen" in row]
+    details["held-out choices"] = [row["accuracy"] for row in _all_rows() if "chosen" in row]
     write("network_images", figures, details)
