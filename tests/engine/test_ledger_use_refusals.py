@@ -113,7 +113,12 @@ def test_dask_is_refused_by_its_type_inside_a_ledger_and_logged_for_a_curator() 
                 fit(data=lazy)
             with pytest.raises(SettingError, match="paths of its files"), Table(lazy) as table:
                 table.admit(DESIGN, invalid_rows=None, exact=False)
-            for X, y in [(lazy[["x"]], [0] * 200), (np.zeros((200, 1)), lazy["y"]), (lazy[["x"]].values, [0] * 200)]:
+            for X, y in [
+                (lazy, "y"),
+                (lazy[["x"]], [0] * 200),
+                (np.zeros((200, 1)), lazy["y"]),
+                (lazy[["x"]].values, [0] * 200),
+            ]:
                 model = LogisticRegression(epsilon=1.0, delta=1e-7, bounds=(0, 1), classes=[0, 1])
                 with pytest.raises(SettingError, match="paths of its files"):
                     model.fit(X, y)

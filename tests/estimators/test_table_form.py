@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dask.dataframe
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -73,6 +74,14 @@ def test_files_in_memory_and_on_a_cluster_have_the_same_bits(name: str, files: P
     assert bits(spread) == bits(near)
     assert spread.certificate_.digest == stored.certificate_.digest
     np.testing.assert_array_equal(stored.predict(table[["a", "b"]]), spread.predict(table[["a", "b"]]))
+
+
+def test_a_dask_dataframe_holds_its_response_too(files: Path) -> None:
+    frame = dask.dataframe.from_pandas(rows(), npartitions=3)
+    near = tacit.LogisticRegression(**CODES).fit(files, "y")
+    assert bits(tacit.LogisticRegression(**CODES).fit(frame, "y")) == bits(near)
+    with pytest.raises(DataError, match="A cluster reads"):
+        tacit.LogisticRegression(**CODES).fit(frame, "y", cluster=2)
 
 
 def test_without_bounds_by_name_all_other_columns_are_features(files: Path) -> None:

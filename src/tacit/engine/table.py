@@ -298,9 +298,10 @@ class Table:
         self.close()
 
 
-def is_stored(data: Any) -> bool:
-    """Whether data names files, or is a Dask dataframe: what stands beside its records are columns of it, by name."""
-    return bool(file_names(data)) or type(data).__module__.startswith("pyarrow._dataset") or is_dask_frame(data)
+def is_stored(data: Any, response: Any) -> bool:
+    """Whether data names files, or is a Dask dataframe with its response: what stands beside records is its own."""
+    files = bool(file_names(data)) or type(data).__module__.startswith("pyarrow._dataset")
+    return files or (is_dask_frame(data) and isinstance(response, str))
 
 
 def _settled(charged: Charged | None, release: Release) -> Release:

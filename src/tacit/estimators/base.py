@@ -153,7 +153,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 named: dict[str, Any] = {"attached": given, "grouped": UNIT in given, "cluster": where}
                 opened = Table(X, column_vector(y), progress, fewest=settings.fewest, **named)
             with opened as table:
-                names, columns = feature_names(self, X, table), table.attached
+                names, columns = feature_names(self, X, y, table), table.attached
                 self.n_features_in_ = len(names)
                 design_of = partial(self._design, names, columns=columns, sparse=hasattr(X, "tocsr"))
                 if stand_ins:

@@ -22,10 +22,12 @@ def require_form(X: Any, y: Any, given: Mapping[str, Any], *, has_response: bool
     """
     if y is None and has_response:
         raise DataError("requires y to be passed, but the target y is None.")
-    if files and is_stored(X):
+    if files and is_stored(X, y):
         if not all(isinstance(values, str) for values in (y if has_response else "", *given.values())):
             beside = "response, weights, units, order and exposure are columns of them"
-            raise DataError(f"X names files, or is a Dask dataframe: {beside}. Give the names of the columns.")
+            raise DataError(
+                f"X are files, or a Dask dataframe with its response: {beside}. Give the names of the columns."
+            )
         return
     if isinstance(X, str | os.PathLike) or isinstance(y, str):
         what = "fit takes features X and a response y beside them, or files X and the name y of a column of theirs"
@@ -40,12 +42,12 @@ def require_declared_classes(cluster: Cluster | None, stand_ins: Sequence[Respon
         raise SettingError("On a cluster the classes must be declared with classes=[…]: its workers answer sums alone.")
 
 
-def feature_names(model: Any, X: Any, table: Table) -> Sequence[str]:
+def feature_names(model: Any, X: Any, y: Any, table: Table) -> Sequence[str]:
     """Names of the features, which scikit-learn is told of.
 
     Of files those columns that are nothing else; where bounds are declared by name, the columns that have some.
     """
-    if not is_stored(X):
+    if not is_stored(X, y):
         # Names alone: of a list, scikit-learn would look at the first record.
         validate_data(model, X, skip_check_array=True, ensure_2d=False)
         return table.names
