@@ -139,8 +139,9 @@ class OneStep:
         Growth(1.2, 60.0, 0.25, 1.0, 4.0), "curvature that a row may have over that of a usual clip at the top"
     )
     seen_curvature: float = rule(35.0, "signal over √d and over the usual clip's curvature, for each of these")
-    seen_rows: float = rule(
-        0.03, "squared norm over d, over signal and √d, that the noise of the curvature allows, numbers"
+    seen_rows: Growth = rule(
+        Growth(3.0, 100.0, 1.0, 0.0, 85.0),
+        "squared norm over d that the noise of the curvature allows, by signal over √d",
     )
     numbers_clip: Growth = rule(Growth(2.5, 100.0, 0.4, 1.5, 100.0), "the same for numbers")
     counts_clip: Growth = rule(Growth(1.1, 100.0, 0.45, 1.1, 100.0), "and for counts")

@@ -269,7 +269,7 @@ def _row_clip(facts: PublicFacts, signal: float) -> float:
     square = by_code.get(facts.loss.code, ONE_STEP.numbers_clip).at(signal)
     if facts.loss.code is Code.SQUARED:
         # No noise but that of the curvature grows with the clip of rows: gradients have one of their own.
-        square = max(square, ONE_STEP.seen_rows * signal / math.sqrt(facts.design.identified))
+        square = max(square, ONE_STEP.seen_rows.at(signal / math.sqrt(facts.design.identified)))
     return math.sqrt(square)
 
 
