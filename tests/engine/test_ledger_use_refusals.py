@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -107,7 +108,18 @@ def lazy_tables() -> tuple[Any, Any]:
 
 def test_dask_is_refused_by_its_type_inside_a_ledger_and_logged_for_a_curator() -> None:
     fit = partial(tacit.glm, "y ~ x", schema=SCHEMA, epsilon=1.0, delta=1e-7, inference=False)
+
+    class Derived(da.Array):  # type: ignore[misc]
+        """An array of Dask that a module of its own derives."""
+
+    class Computed:
+        """An object that computes its cells when it is read."""
+
+        shape, __array__ = (200, 1), np.zeros
+
     for lazy in lazy_tables():
+        array = lazy[["x"]].values
+        derived = Derived(array.dask, array.name, array.chunks, dtype=float, shape=array.shape)
         with Ledger(budget=BUDGET) as ledger:
             with pytest.raises(SettingError, match="paths of its files"):
                 fit(data=lazy)
@@ -118,6 +130,8 @@ def test_dask_is_refused_by_its_type_inside_a_ledger_and_logged_for_a_curator() 
                 (lazy[["x"]], [0] * 200),
                 (np.zeros((200, 1)), lazy["y"]),
                 (lazy[["x"]].values, [0] * 200),
+                (derived, [0] * 200),
+                (Computed(), [0] * 200),
             ]:
                 model = LogisticRegression(epsilon=1.0, delta=1e-7, bounds=(0, 1), classes=[0, 1])
                 with pytest.raises(SettingError, match="paths of its files"):

@@ -94,4 +94,7 @@ def _charge_of(
         )
     charge = charges[place - 1]
     what = charge.get("formula") or charge["label"] or "no label"
-    return place, f"The fit in {str(fit)!r} is charge {place} of {len(charges)}: {what}, {charge['time'][:16]} UTC."
+    return place, (
+        f"The fit in {str(fit)!r} is charge {place} of {len(charges)}: {what}, {charge['time'][:16]} UTC. "
+        "Coefficients and design were compared; only a signature of the fit itself vouches for its intervals."
+    )

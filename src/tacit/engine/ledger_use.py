@@ -79,9 +79,10 @@ class Refusals:
             return cls(asked or ("error" if ledger is None else "zero"))
         if ledger.terms.refusals != "curator" and later:
             raise SettingError(
-                "Dask's collections are refused inside a ledger: what computes them may fail because of one cell, "
-                "which would tell of a single record, free of charge. Give the paths of its files, which Tacit reads "
-                'itself; or, as the curator, begin the ledger with refusals="curator", which logs every refusal.'
+                "Dask's collections, and other objects that compute their cells when they are read, are refused inside "
+                "a ledger: one cell may make that fail, which would tell of a single record, free of charge. Give the "
+                "paths of its files, which Tacit reads itself, or an array that holds its cells; or, as the curator, "
+                'begin the ledger with refusals="curator", which logs every refusal.'
             )
         if ledger.terms.refusals != "curator":
             raise SettingError(

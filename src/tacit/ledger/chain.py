@@ -169,7 +169,10 @@ class Chain:
 
     def budget_of(self, share: float | Fraction) -> Budget:
         """Return the largest budget, in mu or by pure in epsilon, that is worth at most a share of the whole."""
-        part = Fraction(within("share", share, 0.0, 1.0)).limit_denominator(10**9)
+        exact = Fraction(within("share", share, 0.0, 1.0))
+        part = exact.limit_denominator(10**9)
+        # 1/10 is what 0.1 stands for, up to the rounding of a float; no further up.
+        part = part if part <= exact * (1 + Fraction(1, 2**52)) else exact
         found = self.terms.pricing.affordable(part * self.accounts.capacity, self.terms.delta)[0]
         if found is None:
             raise SettingError("share is too small to be granted; expected a part of 1, such as 0.5 for one half")

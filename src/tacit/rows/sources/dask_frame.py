@@ -14,6 +14,10 @@ from tacit.rows.sources import source as sources
 from tacit.rows.sources.data_frame import FrameSource, as_frame
 from tacit.rows.sources.source import Batch, Names, Source
 
+DASK = frozenset({"dask", "dask_expr"})
+HOLDERS = frozenset({"numpy", "pandas", "polars", "pyarrow", "scipy", "torch", "narwhals"})
+"""Libraries whose arrays hold their cells, so that reading one does not fail by what another is."""
+
 
 def is_dask_frame(data: Any) -> bool:
     """Whether an object is a Dask dataframe; Dask is not imported to tell."""
@@ -21,8 +25,12 @@ def is_dask_frame(data: Any) -> bool:
 
 
 def is_computed_later(data: Any) -> bool:
-    """Whether an object is one of Dask's collections, whose cells are computed when they are read."""
-    return type(data).__module__.partition(".")[0] in {"dask", "dask_expr"}
+    """Whether the cells of an object are computed when they are read: Dask's, and classes unknown here.
+
+    By its type alone, with all types that it is derived from.
+    """
+    owners = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
+    return bool(owners & DASK) or (hasattr(type(data), "__array__") and not owners & HOLDERS)
 
 
 def declared_frame(data: Any) -> Any:
