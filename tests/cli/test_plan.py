@@ -62,7 +62,7 @@ def test_other_families_are_planned_as_they_are_fitted(clinic: Path, command: Co
 
 
 def test_a_target_is_answered_before_anything_is_spent(clinic: Path, command: Command) -> None:
-    settings = ("--n", 20_000, "--epsilon", 1, "--target", "half-width=0.12", "--term", "C(ward)[T.surgery]", "--json")
+    settings = ("--n", 20_000, "--epsilon", 1, "--target", "half-width=0.1", "--term", "C(ward)[T.surgery]", "--json")
     target = command(*PLAN, *settings).document["target"]
     assert target["met"] is False
     assert target["least"]["n"] > 20_000

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from tacit import LogisticRegression
 from tacit.accounting.composition import compose
-from tacit.contract.query import KIND_OF, Answer, ColumnCounts, CurvatureAndScore, GradientSum, Query, ResidualSize
+from tacit.contract.query import (
+    KIND_OF,
+    Answer,
+    ColumnCounts,
+    CurvatureAndScore,
+    GradientNorm,
+    GradientSum,
+    Query,
+    ResidualSize,
+)
 from tacit.contract.sensitivity import Price, event_of
 from tacit.errors import BoundsError, DataError, SettingError
 from tacit.mechanisms.query_responder import Responder
@@ -160,7 +169,7 @@ class Canned:
         del price
         if isinstance(query, GradientSum):
             return Answer(self.rng.normal(size=len(query.theta)), 1.0)
-        if isinstance(query, ColumnCounts | ResidualSize):
+        if isinstance(query, ColumnCounts | ResidualSize | GradientNorm):
             return Answer(self.rng.uniform(size=getattr(query, "size", 1)), 1.0)
         if isinstance(query, CurvatureAndScore):
             return Answer(np.stack([np.diag(self.rng.uniform(50, 60, size=4))] * 2), 1.0)

@@ -31,9 +31,9 @@ def test_a_small_budget_is_warned_of(mu: float, warned: bool) -> None:
     assert bool(plan_warnings(model.plan(2000, 3))) is warned
 
 
-@pytest.mark.parametrize(("mu", "warned"), [(0.049, True), (0.051, False)])
+@pytest.mark.parametrize(("mu", "warned"), [(0.055, True), (0.057, False)])
 def test_intervals_that_will_not_be_offered_are_told(mu: float, warned: bool) -> None:
-    """n·μ/d is 25 at μ = 0.05 for n = 2000 and d = 4."""
+    """n·μ/d is 14·√d at μ = 0.056 for n = 2000 and d = 4."""
     model = tacit.LogisticRegression(budget=Budget(mu=mu), bounds=(0, 1), classes=(0, 1), inference=True)
     texts = plan_warnings(model.plan(2000, 3))
     assert any("will not be offered" in text for text in texts) is warned

@@ -20,7 +20,7 @@ import pyarrow as pa
 from llvmlite.binding import get_host_cpu_name
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import tacit
 from tacit.constraints.region import L1Ball
@@ -196,7 +196,8 @@ def _without_coefficients(held: Data) -> Iterator[tuple[str, Fit]]:
 
 def described(fit: Fit) -> dict[str, Any]:
     """Answers of the gate in their order, coefficients, and the certificate."""
-    with _recorded() as answers, warnings.catch_warnings():
+    # Products of wide matrices are rounded otherwise by two threads.
+    with _recorded() as answers, warnings.catch_warnings(), threadpool_limits(limits=1, user_api="blas"):
         warnings.simplefilter("ignore")
         model = fit()
     issued = model.certificate if hasattr(model, "certificate") else model.certificate_
