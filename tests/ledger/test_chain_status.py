@@ -78,6 +78,13 @@ def test_shares_add_up_to_the_whole_and_no_more() -> None:
             ledger.grant("k", share=0.01)
 
 
+def test_a_tiny_share_is_not_rounded_up() -> None:
+    """6e-10 is nearer to 1e-9 than to 0 among parts of a thousand million."""
+    ledger = Ledger(budget=Budget(mu=1.0))
+    ledger.grant("ana", share=6e-10)
+    assert ledger.status().granted["ana"][0] <= 6e-10
+
+
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.1, float("nan"), "half"])
 def test_what_is_no_share_is_refused(share: Any) -> None:
     with pytest.raises(SettingError, match="share"):
