@@ -23,7 +23,7 @@ def planned(n: int, d: int, **settings: Any) -> Any:
 
 def test_labels_have_slopes_from_an_evidence_of_one_a_column() -> None:
     assert planned(190, 19).solver.name == "level"
-    assert planned(210, 19).solver.name == "whitened-gradient"
+    assert planned(210, 19).solver.name == "label-direction"
 
 
 def test_the_level_of_labels_is_one_count_with_the_whole_budget() -> None:

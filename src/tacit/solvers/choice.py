@@ -22,6 +22,7 @@ from tacit.losses import regression
 from tacit.losses.loss import TWO_LABELS, Code
 from tacit.solvers.counting import with_counting
 from tacit.solvers.fit_statistics import require_deviance, with_statistics
+from tacit.solvers.label_direction_rules import LABEL_DIRECTION
 from tacit.solvers.locating import exact_locating, with_locating
 from tacit.solvers.own_solver import is_own_solver, open_plan, own_plan
 from tacit.solvers.requirements import NO_INTERVALS, is_for_gradient, require, require_gradient
@@ -204,7 +205,7 @@ def _full_batch(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -
 
 
 def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
-    """Their share alone, a descent that Newton steps end, or a descent.
+    """Their share alone, one direction, a descent that Newton steps end, or a descent.
 
     A penalty says how to hold slopes short, and an option what the user wants: both mean a descent.
     """
@@ -213,6 +214,8 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
         signal = facts.signal(allowed)
         if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
             return _solver("intercept_only.plan")(facts, options, allowed)
+        if signal < LABEL_DIRECTION.signal and deferred("tacit.solvers", "label_direction.suits")(facts):
+            return _solver("label_direction.plan")(facts, options, allowed)
         if facts.is_large and signal >= NEWTON_POLISH.signal and facts.loss.code is Code.LOGISTIC:
             return _solver("newton_polish.plan")(facts, options, allowed)
     return _solver("whitened_gradient.plan")(facts, options, allowed)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from tacit.solvers import rules
 from tacit.solvers.block_rules import BLOCKS
 from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
+from tacit.solvers.label_direction_rules import LABEL_DIRECTION
 from tacit.solvers.label_slope_rules import LABEL_SLOPE
 from tacit.solvers.level_rules import NEAR_MIDDLE
 from tacit.solvers.network_rules import NETWORKS
@@ -342,6 +343,6 @@ GROUPS: tuple[Any, ...] = (
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.EVALUATION, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
-    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE,
+    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE, LABEL_DIRECTION,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""
