@@ -8,8 +8,8 @@ A response in [0, 1] of deviation sd has its mean a gap g from the middle, and x
 
 For any weights w over gaps the Bayes rule of prior w/b has Σ w R(g)/b(g) no larger than that of any other estimator,
 so max R/b is at least this sum for every estimator. The table has the largest sum found, by multiplying weights; the
-estimator may even know sd. Above 1 no estimator of one noised mean reaches what is asked at every gap. That says neither
-which gap is missed, nor anything of plans that ask for more than this mean: a count, a median or a mean of a cut range.
+estimator may even know sd. Above 1 no estimator of one noised mean reaches what is asked at every gap. That says
+neither which gap is missed, nor anything of plans that ask for more than this mean: a count, a median, a cut mean.
 """
 
 from __future__ import annotations
