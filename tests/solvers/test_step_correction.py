@@ -48,7 +48,7 @@ def test_uneven_labels_make_for_longer_steps(odds: float, factor: float) -> None
 
 def test_steps_are_as_declared_where_labels_were_not_counted() -> None:
     assert not solver_of(plan_of(None)).uneven
-    few = solver_of(tacit.LogisticRegression(epsilon=0.1, bounds=(-1, 1)).plan(200, 3))
+    few = solver_of(tacit.LogisticRegression(epsilon=0.1, bounds=(-1, 1), solver="whitened-gradient").plan(200, 3))
     assert (few.label_start, few.uneven) == (True, False)
     declared = tacit.LogisticRegression(epsilon=8.0, bounds=(-1, 1), step_size=3.0)
     assert not solver_of(declared.plan(16_000, 3)).label_start
