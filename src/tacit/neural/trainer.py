@@ -73,7 +73,7 @@ class DPTrainer:
     weights, tail
         "average": the mean over the last share `tail` of the steps, or "last". Both are kept.
     physical_batch
-        Examples that are computed at a time, at most: less memory, the same result in law.
+        Examples that are computed at a time, at most, in multiples of 32: less memory, the same result in law.
     checkpoints, checkpoint_every
         A folder for checkpoints, and the steps between two of them. A training that ended early goes on with `resume`.
     random_state
