@@ -44,7 +44,11 @@ def test_a_wave_answers_to_its_own_direction_wherever_the_stripes_are() -> None:
 
 
 def test_it_begins_without_opinion_in_every_program_alike() -> None:
-    one, other = WaveletNetwork(32, 10), WaveletNetwork(32, 10)
+    before = torch.get_rng_state()
+    one = WaveletNetwork(32, 10)
+    assert torch.equal(before, torch.get_rng_state())
+    torch.manual_seed(2)
+    other = WaveletNetwork(32, 10)
     assert sum(value.numel() for value in one.parameters()) == 56_683
     assert not one(torch.rand(2, 3, 32, 32)).any()
     for mine, its in zip(one.parameters(), other.parameters(), strict=True):

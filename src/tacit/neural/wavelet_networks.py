@@ -74,17 +74,16 @@ class WaveletNetwork(nn.Module):
         kernels, self.waves = wavelets()
         self.scale, channels = scale, len(kernels) - self.waves
         positions = (pixels + SIZE - 1 - SIZE) // STRIDE + 1
-        self.first = nn.Conv2d(3, len(kernels), SIZE, STRIDE, padding=SIZE // 2, bias=False)
-        self.first.weight = nn.Parameter(torch.from_numpy(kernels) / scale)
-        self.norm = nn.GroupNorm(1, channels, affine=False)
-        self.second = nn.Conv2d(channels, hidden, 3, padding=1)
-        self.pool = nn.AvgPool2d(2)
+        self.norm, self.pool = nn.GroupNorm(1, channels, affine=False), nn.AvgPool2d(2)
         width = channels * positions**2 + hidden * (positions // 2) ** 2 + 1
-        self.last = nn.Linear(width, classes, bias=False)
         with torch.random.fork_rng(devices=[]):
+            self.first = nn.Conv2d(3, len(kernels), SIZE, STRIDE, padding=SIZE // 2, bias=False)
+            self.second = nn.Conv2d(channels, hidden, 3, padding=1)
+            self.last = nn.Linear(width, classes, bias=False)
             torch.manual_seed(FIRST_WEIGHTS)
             nn.init.normal_(self.second.weight, std=1 / math.sqrt(9 * channels) / scale)
-        nn.init.zeros_(self.second.bias)
+        self.first.weight = nn.Parameter(torch.from_numpy(kernels) / scale)
+        self.second.bias = nn.Parameter(torch.zeros(hidden))
         nn.init.zeros_(self.last.weight)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -100,4 +99,4 @@ class WaveletNetwork(nn.Module):
 
 def _of_norm_one(maps: Tensor) -> Tensor:
     rows = maps.flatten(1)
-    return rows / (rows.norm(dim=1, keepdim=True) + SMALL)
+    return rows / (torch.linalg.vector_norm(rows, dim=1, keepdim=True) + SMALL)
