@@ -134,7 +134,7 @@ def _loader() -> DataLoader[Any]:
         ({"module": nn.ReLU()}, SettingError, "no parameter"),
         ({"clip": 1e-9}, SettingError, "clip"),
         ({"module": Pair()}, SettingError, "could not be run"),
-        ({"loss": lambda out, y: out[:, 0] / {}[0]}, SettingError, "could not be run"),
+        ({"loss": lambda out, y: out[:, 7]}, SettingError, "could not be run"),
         ({"loss": lambda out, y: 1 // 0}, SettingError, "could not be run"),
         ({"loss": "squared", "module": mlp(3, 2)}, SettingError, "2 outputs for 1 labels"),
         ({"module": _broken()}, SettingError, "no finite number"),

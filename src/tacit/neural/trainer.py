@@ -172,7 +172,7 @@ class DPTrainer:
         stated = named_loss(self.loss).stated
         facts = PublicFacts(design, n, relation, self.unit, budget, Penalty(), stated)
         batches = network_batches(facts, self.batch_size)
-        steps = self.steps if self.epochs is None else max(1, round(self.epochs / float(batches.rate)))
+        steps = self.steps or max(1, round((self.epochs or 0.0) / float(batches.rate)))
         step = network_step(facts, batches, whole("steps", steps, 1))
         shape = slots_of(batches, n if held is None else held, self.physical_batch)
         solver = NetworkDescent(

@@ -99,4 +99,5 @@ class WaveletNetwork(nn.Module):
 
 def _of_norm_one(maps: Tensor) -> Tensor:
     rows = maps.flatten(1)
-    return rows / (torch.linalg.vector_norm(rows, dim=1, keepdim=True) + SMALL)
+    sizes: Tensor = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+    return rows / (sizes + SMALL)
