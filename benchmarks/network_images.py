@@ -33,7 +33,7 @@ RUNS, HELD_OUT = 5, 5000
 ROWS, PAGE = RESULTS / "network_images.jsonl", RESULTS / "network_images.md"
 Cell = tuple[str, str, float]
 LONGEST = {"mnist": 900.0, "fashion": 900.0, "cifar10": 1800.0}
-"""Seconds of one fit, at most."""
+"""Processor seconds of one fit on one thread, at most: on a free core they are those of the clock."""
 
 
 class Asked(NamedTuple):
@@ -49,7 +49,7 @@ ASKED: dict[Cell, Asked] = {
     ("cifar10", "scattering-cnn", 3.0): Asked(0.758, 0.758),
     ("cifar10", "scattering-cnn", 7.53): Asked(0.775, 0.775),
     ("fashion", "cnn", 2.93): Asked(0.0, 0.0),
-    ("cifar10", "cnn", 7.53): Asked(0.662, 0.662, 1),
+    ("cifar10", "cnn", 7.53): Asked(0.662, 0.662),
 }
 
 
@@ -148,10 +148,11 @@ def _write_page() -> None:
     lines = [
         "# Accuracy of networks on images",
         "",
-        "Public test images, δ = 1e-5, zero-out, n public. Seconds are of one fit, features excluded.",
+        "Public test images, δ = 1e-5, zero-out, n public. Seconds are of one fit, features excluded: by the clock,",
+        "whatever else the machine did, and of the processor.",
         "",
-        "| data | model | ε | runs | accuracy | standard error | floor | aim | steps | median s | largest s |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| data | model | ε | runs | accuracy | standard error | floor | aim | steps | median s | most s | most CPU |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for (name, model, epsilon), asked in ASKED.items():
         rows = _rows((name, model, epsilon))
@@ -160,7 +161,8 @@ def _write_page() -> None:
         scores, seconds = [row["accuracy"] for row in rows], [row["seconds"] for row in rows]
         mean = f"{statistics.mean(scores):.4f} | {error_of(scores):.4f}"
         wanted = f"{asked.floor} | {asked.aim}" if asked.floor else "none | none"
-        times = f"{rows[-1]['steps']} | {statistics.median(seconds):.0f} | {max(seconds):.0f}"
+        used = max(row["processor_seconds"] for row in rows)
+        times = f"{rows[-1]['steps']} | {statistics.median(seconds):.0f} | {max(seconds):.0f} | {used:.0f}"
         lines.append(f"| {name} | {model} | {epsilon:g} | {len(scores)} | {mean} | {wanted} | {times} |")
     tried = [row for row in _all_rows() if "chosen" in row]
     if tried:
@@ -188,12 +190,14 @@ def _record() -> None:
             continue
         name, model, epsilon = cell
         what, scores = f"{name}, {model}, ε = {epsilon:g}", [row["accuracy"] for row in rows]
-        mean, longest = statistics.mean(scores), max(row["seconds"] for row in rows)
+        mean, longest = statistics.mean(scores), max(row["processor_seconds"] for row in rows)
         wanted = f"at least {asked.floor} (aim {asked.aim}), mean of {asked.runs}" if asked.floor else "told"
         reached = mean >= asked.floor and len(rows) >= asked.runs
         figures.append(Figure(what, mean, f"accuracy, mean of {len(rows)}", wanted, reached))
         limit = LONGEST[name]
-        figures.append(Figure(f"{what}: longest fit", longest, "s", f"at most {limit:g}", longest <= limit))
-        details[what] = {"runs": scores, "standard error": error_of(scores)}
+        name = f"{what}: longest fit, processor time of one thread"
+        figures.append(Figure(name, longest, "s", f"at most {limit:g}", longest <= limit))
+        clock = [row["seconds"] for row in rows]
+        details[what] = {"runs": scores, "standard error": error_of(scores), "seconds by the clock": clock}
     details["held-out choices"] = [row["accuracy"] for row in _all_rows() if "chosen" in row]
     write("network_images", figures, details)

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch.utils.data import DataLoader, TensorDataset
 
 import tacit
 from tacit.errors import FileError, SettingError
@@ -146,6 +148,26 @@ def test_a_ledger_is_charged_for_every_leg(tmp_path: Path) -> None:
         trainer(tmp_path / "run").resume(INPUTS, Y)
         # From step 5 to 8, and to 9.
         assert len(ledger.charges()) == 4
+
+
+def test_refused_checkpoints_and_loaders_are_charged_for_nothing(tmp_path: Path) -> None:
+    with tacit.Ledger(tmp_path / "ledger", budget=tacit.Budget(epsilon=50.0, delta=1e-4), law="rdp") as ledger:
+        model = trainer(tmp_path / "run").fit(INPUTS, Y)
+        charged, taken = len(ledger.charges()), TrainingFolder(tmp_path / "run").taken
+        with pytest.raises(SettingError, match="another plan"):
+            trainer(tmp_path / "run", clip=0.5).resume(INPUTS, Y)
+        with pytest.raises(SettingError, match="repeat=True"):
+            trainer(tmp_path / "run").resume(INPUTS, Y, step=3)
+        with pytest.raises(SettingError, match="more than there are records"):
+            trainer(tmp_path / "other", batch_size=len(Y) + 1).fit(INPUTS, Y)
+        loader: DataLoader[Any] = DataLoader(
+            TensorDataset(torch.from_numpy(INPUTS), torch.from_numpy(Y)), batch_size=100, shuffle=True
+        )
+        for run in (trainer(tmp_path / "run").resume, trainer(tmp_path / "other").fit):
+            with pytest.raises(SettingError, match="shuffles"):
+                run(loader)
+        assert len(ledger.charges()) == charged
+        assert TrainingFolder(tmp_path / "run").taken == taken == counted(model)
 
 
 def test_states_come_back_as_they_were(tmp_path: Path) -> None:

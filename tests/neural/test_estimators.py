@@ -100,6 +100,19 @@ def test_bad_input_is_refused_before_anything_is_spent(
     assert not hasattr(model, "release_")
 
 
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_module_with_another_number_of_outputs_is_refused(outputs: int, tmp_path: Path) -> None:
+    module = mlp(X.shape[1], outputs)
+    terms: dict[str, Any] = {"budget": tacit.Budget(epsilon=100.0, delta=1e-4), "law": "rdp", "refusals": "curator"}
+    with tacit.Ledger(tmp_path / "ledger", **terms) as ledger:
+        with pytest.raises(SettingError, match="must return 2 "):
+            DPClassifier(**QUICK, classes=(0, 1), module=module).fit(X, Y)
+        if outputs > 1:
+            with pytest.raises(SettingError, match="must return 1 "):
+                DPRegressor(**QUICK, response_bounds=(0, 1), module=module).fit(X, Y)
+        assert not ledger.charges()
+
+
 def test_a_response_without_bounds_is_refused() -> None:
     with pytest.raises(BoundsError, match="response_bounds"):
         DPRegressor(**QUICK).fit(X, Y)

@@ -8,6 +8,7 @@ import pytest
 import tacit
 from tacit.errors import DataError, SettingError
 from tacit.neural.image_networks import RECIPES, PublicNetworkScore, find_network, image_examples, image_trainer
+from tacit.neural.wavelet_networks import WaveletNetwork
 
 RNG = np.random.default_rng(2)
 IMAGES, LABELS = RNG.integers(0, 256, (30, 28, 28)).astype(np.uint8), RNG.integers(0, 10, 30)
@@ -23,6 +24,12 @@ def test_pixels_lie_between_minus_one_and_one_each_image_on_its_own() -> None:
     assert np.isfinite(image_examples("mnist", floats, LABELS).inputs).all()
     colours = image_examples("cifar10", np.zeros((2, 32, 32, 3), np.uint8), np.zeros(2, int))
     assert colours.inputs.shape == (2, 3, 32, 32)
+
+
+def test_colour_images_have_a_network_that_begins_at_wavelets_and_grey_ones_that_of_the_notes() -> None:
+    assert isinstance(find_network("cifar10").module(), WaveletNetwork)
+    for name in ("mnist", "fashion"):
+        assert sum(value.numel() for value in find_network(name).module().parameters()) == 26_010
 
 
 def test_wrong_shapes_labels_and_names_are_refused() -> None:

@@ -98,6 +98,24 @@ def test_frozen_parameters_stay_as_they_are() -> None:
     assert model.release_.theta.size == 8 + 16 + 2
 
 
+class Pair(nn.Module):
+    """Returns two outputs, as recurrent layers do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.out = nn.Linear(3, 2)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        found: torch.Tensor = self.out(x)
+        return found, found
+
+
+def _broken() -> nn.Module:
+    module = nn.Linear(3, 2)
+    nn.init.constant_(module.weight, math.nan)
+    return module
+
+
 def _loader() -> DataLoader[Any]:
     return DataLoader(TensorDataset(torch.from_numpy(INPUTS), torch.from_numpy(Y)))
 
@@ -115,6 +133,11 @@ def _loader() -> DataLoader[Any]:
         ({"loss": lambda out, y: (out[:, 0] - y).mean()}, SettingError, "one number for each example"),
         ({"module": nn.ReLU()}, SettingError, "no parameter"),
         ({"clip": 1e-9}, SettingError, "clip"),
+        ({"module": Pair()}, SettingError, "could not be run"),
+        ({"loss": lambda out, y: out[:, 7]}, SettingError, "could not be run"),
+        ({"loss": lambda out, y: 1 // 0}, SettingError, "could not be run"),
+        ({"loss": "squared", "module": mlp(3, 2)}, SettingError, "2 outputs for 1 labels"),
+        ({"module": _broken()}, SettingError, "no finite number"),
     ],
 )
 def test_refusals_come_before_anything_is_spent(
@@ -137,6 +160,10 @@ def test_a_loader_is_refused() -> None:
     [
         {"steps": None},
         {"epochs": 3.0},
+        {"epochs": 0.0, "steps": None},
+        {"steps": 0},
+        {"steps": 2.5},
+        {"module": nn.LazyLinear(2)},
         {"optimiser": "lion"},
         {"schedule": "steps"},
         {"weights": "best"},
@@ -151,6 +178,17 @@ def test_a_loader_is_refused() -> None:
 def test_wrong_settings_are_refused_at_once(settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError):
         trainer(**settings)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_tables_of_no_record_or_one_are_refused(rows: int) -> None:
+    with pytest.raises(SettingError, match="n must be"):
+        trainer(batch_size=1).fit(INPUTS[:rows], Y[:rows])
+
+
+def test_there_is_nothing_to_predict_with_before_a_fit() -> None:
+    with pytest.raises(SettingError, match="call fit"):
+        trainer().predict(INPUTS)
 
 
 def test_a_ledger_is_charged_for_the_steps_of_a_plan(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -138,6 +139,7 @@ class NetworkModel(LedgerMember):
         trainer = self._trainer(len(inputs), inputs.shape[1], outputs)
         # Wrong settings refuse before a word is said about a record.
         trainer.plan(len(inputs))
+        _require_outputs(trainer.module, inputs.shape[1], outputs)
         usable = valid & complete
         with refusals.logged():
             if refusals.invalid_rows == "error" and not usable.all():
@@ -182,6 +184,17 @@ class NetworkModel(LedgerMember):
         """What was guaranteed, and why it is true; it covers the weights and the architecture."""
         check_is_fitted(self, "module_")
         return self.trainer_.certificate_
+
+
+def _require_outputs(module: nn.Module, columns: int, outputs: int) -> None:
+    """Refuse a module with another number of outputs; one that cannot be run is refused by its rehearsal."""
+    try:
+        with torch.no_grad():
+            shape = tuple(copy.deepcopy(module).float().cpu()(torch.zeros(2, columns)).shape)
+    except Exception:  # noqa: BLE001 - whatever a module of one's own raises
+        return
+    if shape != (2, outputs):
+        raise SettingError(f"The module must return {outputs} numbers a record; its shape for 2 records is {shape}.")
 
 
 def numbers_of_cells(cells: Any) -> NDArray[np.float64]:

@@ -27,13 +27,20 @@ def cross_entropy(outputs: Tensor, labels: Tensor) -> Tensor:
 
 def squared(outputs: Tensor, labels: Tensor) -> Tensor:
     """Half the squared error, summed over outputs."""
-    return ((outputs.flatten(1) - labels.reshape(len(labels), -1)) ** 2).sum(1) / 2
+    return ((outputs.flatten(1) - _targets(outputs, labels)) ** 2).sum(1) / 2
 
 
 def huber(outputs: Tensor, labels: Tensor) -> Tensor:
     """Huber's loss with threshold 1, summed over outputs."""
+    return functional.huber_loss(outputs.flatten(1), _targets(outputs, labels), reduction="none").sum(1)
+
+
+def _targets(outputs: Tensor, labels: Tensor) -> Tensor:
+    """Labels as rows of as many numbers as there are outputs."""
     wanted = labels.reshape(len(labels), -1)
-    return functional.huber_loss(outputs.flatten(1), wanted, reduction="none").sum(1)
+    if wanted.shape != outputs.flatten(1).shape:
+        raise ValueError(f"the module has {outputs.flatten(1).shape[1]} outputs for {wanted.shape[1]} labels")
+    return wanted
 
 
 @dataclass(frozen=True)

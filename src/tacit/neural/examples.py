@@ -52,7 +52,7 @@ def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Exa
     if not sizes:
         return Examples(_float32(inputs), labels, valid)
     tokens = np.ascontiguousarray(inputs, dtype=np.int64)
-    known = ((tokens >= 0) & (tokens < min(sizes))).reshape(len(tokens), -1).all(axis=1)
+    known = ((tokens >= 0) & (tokens < min(sizes))).all(axis=tuple(range(1, tokens.ndim)))
     return Examples(tokens, labels, np.asarray(known) & valid)
 
 
@@ -65,7 +65,7 @@ def _labels(cells: NDArray[Any], *, whole_labels: bool) -> tuple[NDArray[Any], N
     # Labels are compared before they are cast: a cast of what is no whole number would warn of it.
     known = (np.floor(cells) == cells) & (np.abs(cells) < LARGEST_LABEL)
     labels = np.ascontiguousarray(np.where(known, cells, 0), dtype=np.int64)
-    return labels, np.asarray(known.reshape(len(cells), -1).all(axis=1))
+    return labels, np.asarray(known.all(axis=tuple(range(1, known.ndim))))
 
 
 def _float32(cells: NDArray[Any]) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from tacit.contract.plan import PublicFact
 from tacit.contract.query import Progress
@@ -18,6 +19,7 @@ from tacit.errors import DataError
 from tacit.neural.architectures import cnn
 from tacit.neural.examples import Examples
 from tacit.neural.trainer import DPTrainer, Observer
+from tacit.neural.wavelet_networks import WaveletNetwork
 from tacit.solvers.network_descent import NetworkState
 from tacit.validate import one_of
 
@@ -39,6 +41,14 @@ class NetworkRecipe:
     tail: float = 0.3
     activation: str = "tanh"
     classes: int = 10
+    wavelets: bool = False
+    """Whether the first weights are wavelets, in a network for images of three colours."""
+
+    def module(self) -> nn.Module:
+        """The network, with first weights that are the same in every program."""
+        if self.wavelets:
+            return WaveletNetwork(self.pixels, self.classes)
+        return cnn(self.colours, self.pixels, self.classes, self.activation)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -50,7 +60,7 @@ RECIPES: Mapping[str, NetworkRecipe] = MappingProxyType(
     {
         "mnist": NetworkRecipe("mnist", 28, 1),
         "fashion": NetworkRecipe("fashion", 28, 1, step_size=3.0),
-        "cifar10": NetworkRecipe("cifar10", 32, 3, epochs=30.0),
+        "cifar10": NetworkRecipe("cifar10", 32, 3, batch_size=4096, epochs=20.0, step_size=400.0, wavelets=True),
     }
 )
 """By the name that a user gives."""
@@ -70,10 +80,10 @@ def image_trainer(
     observer: Observer | None = None,
     random_state: int | None = None,
 ) -> DPTrainer:
-    """A training of the small network of the notes, with the constants of a recipe."""
+    """A training of the network of a recipe, with its constants."""
     recipe = find_network(name)
     return DPTrainer(
-        module=cnn(recipe.colours, recipe.pixels, recipe.classes, recipe.activation),
+        module=recipe.module(),
         epsilon=epsilon,
         delta=delta,
         batch_size=recipe.batch_size,

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
+from torch.nn.parameter import is_lazy
 
 from tacit.certificate.certificate import Certificate
 from tacit.contract.network_query import LARGEST_CLIP, SMALLEST_CLIP, Network
@@ -72,7 +73,7 @@ class DPTrainer:
     weights, tail
         "average": the mean over the last share `tail` of the steps, or "last". Both are kept.
     physical_batch
-        Examples that are computed at a time, at most: less memory, the same result in law.
+        Examples that are computed at a time, at most, in multiples of 32: less memory, the same result in law.
     checkpoints, checkpoint_every
         A folder for checkpoints, and the steps between two of them. A training that ended early goes on with `resume`.
     random_state
@@ -113,6 +114,8 @@ class DPTrainer:
             self.module = self.module.module
         if not isinstance(self.module, nn.Module):
             raise SettingError("module must be a torch.nn.Module.")
+        if any(is_lazy(value) for value in self.module.parameters()):
+            raise SettingError("A lazy layer has no weights yet: run the module once on inputs that are made up.")
         self._check()
         current_ledger.born(self)
 
@@ -128,6 +131,10 @@ class DPTrainer:
         whole("batch_size", self.batch_size, 1)
         if (self.epochs is None) == (self.steps is None):
             raise SettingError("Give either epochs=… or steps=…")
+        if self.epochs is not None:
+            positive("epochs", self.epochs)
+        if self.steps is not None:
+            whole("steps", self.steps, 1)
         if self.physical_batch is not None:
             whole("physical_batch", self.physical_batch, 1)
         if self.random_state is not None:
@@ -149,9 +156,12 @@ class DPTrainer:
     def _plan(self, n: int, network: Network, start: NetworkState | None = None, held: int | None = None) -> Plan:
         """The plan for n records, of which this process has `held`."""
         relation = Relation.parse(self.relation)
+        whole("n", n, 2)
         vector = parameter_vector(network.module)
         if vector.size == 0:
             raise SettingError("The module has no parameter that is trained.")
+        if not np.isfinite(vector).all():
+            raise SettingError("A first weight of the module is no finite number. Nothing was spent.")
         budget = self.budget
         if budget is None:
             budget = Budget(epsilon=self.epsilon, delta=self.delta)
@@ -160,9 +170,9 @@ class DPTrainer:
         budget = budget.with_delta(min(1e-5, n**-1.1))
         design = NetworkDesign((), Absent(), 1.0, intercept=False, parameters=vector.size)
         stated = named_loss(self.loss).stated
-        facts = PublicFacts(design, whole("n", n, 2), relation, self.unit, budget, Penalty(), stated)
+        facts = PublicFacts(design, n, relation, self.unit, budget, Penalty(), stated)
         batches = network_batches(facts, self.batch_size)
-        steps = self.steps or max(1, round((self.epochs or 1.0) / float(batches.rate)))
+        steps = self.steps or max(1, round((self.epochs or 0.0) / float(batches.rate)))
         step = network_step(facts, batches, whole("steps", steps, 1))
         shape = slots_of(batches, n if held is None else held, self.physical_batch)
         solver = NetworkDescent(
@@ -312,6 +322,8 @@ class DPTrainer:
 
     def predict(self, X: Any, batch: int = 1024) -> NDArray[np.float32]:
         """Outputs of the trained module for new inputs, which are the caller's own."""
+        if not hasattr(self, "module_"):
+            raise SettingError("This trainer has no weights yet: call fit(X, y) first.")
         inputs = torch.as_tensor(np.ascontiguousarray(X) if not isinstance(X, torch.Tensor) else X)
         inputs = inputs.float() if inputs.is_floating_point() or inputs.dtype == torch.uint8 else inputs
         with torch.no_grad():
