@@ -56,12 +56,7 @@ def _harvest() -> Population:
         y = mean + 6 * generator.standard_normal(n)
         return Draw({"rain": rain.clip(-6, 6), "feed": feed, "age": age, RESPONSE: y.clip(-60, 120)}, mean)
 
-    columns = {
-        "rain": numeric(-6, 6),
-        "feed": numeric(0, 400),
-        "age": numeric(0, 30),
-        RESPONSE: numeric(-60, 120),
-    }
+    columns = {"rain": numeric(-6, 6), "feed": numeric(0, 400), "age": numeric(0, 30), RESPONSE: numeric(-60, 120)}
     about = "harvests: a hump in normal rain and a saturating gamma feed, a plane is fitted"
     return Population("harvest", about, "gaussian", terms, columns, sample)
 
@@ -79,12 +74,7 @@ def _heating() -> Population:
         y = mean * (1 + 0.15 * generator.standard_normal(n)) + 5 * generator.standard_normal(n)
         return Draw({"cold": cold, "area": area, "roof": roof, RESPONSE: y.clip(-50, 400)}, mean)
 
-    columns = {
-        "cold": numeric(-15, 15),
-        "area": numeric(0, 800),
-        "roof": levels_of(ROOFS),
-        RESPONSE: numeric(-50, 400),
-    }
+    columns = {"cold": numeric(-15, 15), "area": numeric(0, 800), "roof": levels_of(ROOFS), RESPONSE: numeric(-50, 400)}
     about = "heating: t features of 4 degrees with a kink, lognormal areas, a roof with 12%"
     return Population("heating", about, "gaussian", terms, columns, sample)
 

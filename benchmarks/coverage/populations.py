@@ -35,7 +35,8 @@ POPULATIONS: dict[str, Population] = {
     for population in module.populations()
 }
 INVENTED = frozenset(
-    it.name for module in (invented, invented_later, invented_last, invented_after, invented_far)
+    it.name
+    for module in (invented, invented_later, invented_last, invented_after, invented_far)
     for it in module.populations()
 )
 
