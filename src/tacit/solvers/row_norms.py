@@ -3,8 +3,8 @@
 Rows beyond a bound C weigh less, and where a model's mean is wrong for them its target moves. Of the information
 τ = E(1 - w)‖z‖² / d is weighed away, less what is of normal rows. If effects among these rows differ by a part κ from
 those among the others, the mean gradient is off by about κ τ M θ, θ without its level: a bound that is added to that of
-the clip. The excess is read just beyond the quantile, where rows are many enough for the noise, and a lognormal law goes
-on from there: a few rows far beyond are not seen.
+the clip. The excess is read just beyond the quantile, where rows are many enough for the noise, and a lognormal law
+goes on from there: a few rows far beyond are not seen.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ def measures_rows(loss: Loss, design: Design) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def normal_norms(dimension: float) -> tuple[Vector, Vector]:
-    """Norms of standard normal rows, and their shares."""
-    norms = np.linspace(0.0, math.sqrt(dimension) + 8.0, 2001)[1:]
+def normal_law(dimension: float, held: float) -> tuple[Vector, Vector]:
+    """Norms of standard normal rows beyond this quantile, over it, and their shares of all rows."""
+    norms = np.linspace(0.0, math.sqrt(dimension) + 8.0, 4001)[1:]
     logs = (dimension - 1) * np.log(norms) - norms**2 / 2
     shares = np.exp(logs - logs.max())
-    return norms, shares / shares.sum()
+    shares /= shares.sum()
+    place = int(np.searchsorted(np.cumsum(shares), held))
+    return norms[place:] / norms[place], shares[place:]
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,16 @@ class RowNorms:
     law: Vector | None
 
     def left_out(self, bound: float, dimension: float) -> float:
-        """Part of the information that weights w = (C / ‖z‖)² beyond a bound C leave out, less that of normal rows."""
+        """Part of the information that weights w = (C / ‖z‖)² beyond a bound C leave out.
+
+        What they leave out of normal rows with the same quantile is not counted.
+        """
         if self.law is None:
             return 1.0
-        norms, shares = normal_norms(dimension)
-        own = float(np.mean(np.maximum(self.law**2 - bound**2, 0.0)))
-        usual = float(shares @ np.maximum(norms**2 - bound**2, 0.0))
-        return min(1.0, max(0.0, self.beyond * own - usual) / dimension)
+        ratios, shares = normal_law(dimension, 1 - self.beyond)
+        own = self.beyond * float(np.mean(np.maximum(self.law**2 - bound**2, 0.0)))
+        usual = float(shares @ np.maximum((self.quantile * ratios) ** 2 - bound**2, 0.0))
+        return min(1.0, max(0.0, own - usual) / dimension)
 
 
 def ask_norms(gate: Gate, plan: Plan, coordinates: Coordinates) -> RowNorms:
