@@ -121,12 +121,12 @@ def normal_ratios(held: float) -> Vector:
 
 
 def tail_law(
-    quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False, cap: float = TAIL.cap
+    quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False, cap: float | None = None
 ) -> Vector | None:
     """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy.
 
-    The excess is that of norms up to 1 + `cap` quantiles. A `heavy` law is lognormal, g_q exp(γ(|Z| / z_q - 1)): with
-    the same mean excess more norms are far beyond.
+    The excess is that of norms up to 1 + `cap` quantiles, by the rule unless given. A `heavy` law is lognormal,
+    g_q exp(γ(|Z| / z_q - 1)): with the same mean excess more norms are far beyond.
     """
     ratios = normal_ratios(held)
     logs = ratios - 1 if heavy else np.log(ratios)
@@ -138,7 +138,7 @@ def tail_law(
         return float((1 - held) * (tail(power, bound) - quantile).mean())
 
     powers = np.linspace(*TAIL.powers, TAIL.grid)
-    most = (1 + cap) * quantile
+    most = (1 + (TAIL.cap if cap is None else cap)) * quantile
     if excess > TAIL.saturated * excess_of(float(powers[-1]), most) and largest > most:
         # An excess beyond what the public bound allows is noise.
         return None
