@@ -107,7 +107,7 @@ def _lending() -> Population:
         return Draw({**table, RESPONSE: coin(chance, generator)}, chance)
 
     columns = {"debt": numeric(0, 60), "months": numeric(0, 240), "owner": numeric(0, 1), RESPONSE: BINARY}
-    about = "lending: 10% default, log odds by the logarithm of a lognormal debt, raw debt is fitted"
+    about = "lending: 8% default, log odds by the logarithm of a lognormal debt, raw debt is fitted"
     return Population("lending", about, "binomial", terms, columns, sample)
 
 
