@@ -273,9 +273,10 @@ def _rows() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     for rows in np.geomspace(1.5, 14, 12).tolist():
         long = Script(rows=rows, noise=1e-4)
         yield f"logistic rows of {rows:.3g}", "logistic", 100_000, {"inference": True}, long
-    for spread in (0.145, 0.155, 0.165, 0.18):
+    for spread in (0.12, 0.125, 0.13, 0.135):
         rare = Script(rows=4.0, spread=spread, noise=1e-5)
         yield f"logistic rows of rare labels {spread:g}", "logistic", 400_000, {"inference": True}, rare
+    yield "logistic rows of many", "logistic", 500_000, {"inference": True}, Script(rows=20.5, noise=1e-5)
     for excess in np.geomspace(2e-3, 0.05, 8).tolist():
         for model in ("linear", "poisson"):
             long = Script(rows=5.0, row_excess=excess, share=SMALL[model], noise=1e-4)
