@@ -19,7 +19,8 @@ from tests.rows.cluster.clusters import FORMULA, coefficients, schema, table, wr
 
 def program() -> list[psutil.Process]:
     """The one that started scheduler and workers."""
-    return [child for child in psutil.Process().children() if any("local_processes" in part for part in child.cmdline())]
+    name = local_processes.__name__
+    return [child for child in psutil.Process().children() if name in child.cmdline()]
 
 
 def members() -> list[psutil.Process]:
@@ -111,7 +112,7 @@ def test_a_program_forks_its_members_or_starts_them(monkeypatch: pytest.MonkeyPa
             started.append(command)
 
     monkeypatch.setattr(local_processes, "load", forked.append)
-    monkeypatch.setattr(local_processes.subprocess, "Popen", Started)
+    monkeypatch.setattr(subprocess, "Popen", Started)
     if forks:
         monkeypatch.setattr(os, "fork", lambda: 9)
     else:

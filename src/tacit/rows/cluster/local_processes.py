@@ -1,7 +1,7 @@
 """Run as a program: loads what a scheduler and workers need once, and splits into these processes by forks.
 
-Loading takes each of them a second of processor time, as long as a fit of a million records. This program has one thread,
-reads no record and holds none. Where there is no fork, each process is started anew. All end when the standard input
+Loading takes each of them a second of the processor's time, as long as reading a million records. This program has one
+thread and reads no record. Where there is no fork, each process is started by itself. All end when the standard input
 does, which whoever asked for them holds open: also where that process was killed.
 """
 
@@ -12,7 +12,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
 
 LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
 
@@ -21,9 +23,8 @@ def main(file: str, workers: int, threads: int) -> None:
     """Start a scheduler, which writes its address to a file, and so many workers."""
     fixed = ("--scheduler-file", file, *LOOPBACK)
     children = [start("scheduler", ("--port", "0", *fixed))]
-    own = ("--no-nanny", "--nthreads", str(threads), "--memory-limit", "0", "--local-directory", os.path.dirname(file))
-    for _ in range(workers):
-        children.append(start("worker", (*own, *fixed)))
+    own = ("--no-nanny", "--nthreads", str(threads), "--memory-limit", "0", "--local-directory", str(Path(file).parent))
+    children += [start("worker", (*own, *fixed)) for _ in range(workers)]
     with contextlib.suppress(OSError):
         while os.read(0, 1):
             pass
@@ -37,37 +38,24 @@ def start(role: str, arguments: Sequence[str]) -> int:
     if not hasattr(os, "fork"):
         command = [sys.executable, "-m", "tacit.rows.cluster.local_processes", role, *arguments]
         return subprocess.Popen(command, stdin=subprocess.DEVNULL).pid  # noqa: S603 - our own interpreter and module
-    load(role)
+    program = load(role)
     child = os.fork()
     if child == 0:
-        run(role, arguments)
+        program(arguments)
         os._exit(0)
     return child
 
 
-def load(role: str) -> None:
-    """Import what a member of the cluster needs."""
-    if role == "scheduler":
-        import distributed.cli.dask_scheduler
-    else:
-        import distributed.cli.dask_worker
-
-        import tacit.rows.cluster.worker  # noqa: F401
-
-
-def run(role: str, arguments: Sequence[str]) -> None:
-    """Be a scheduler or a worker until the end."""
-    load(role)
-    if role == "scheduler":
-        from distributed.cli.dask_scheduler import main as member
-    else:
-        from distributed.cli.dask_worker import main as member
-    sys.argv = [f"dask_{role}", *arguments]
-    member(arguments)
+def load(role: str) -> Callable[[Sequence[str]], None]:
+    """Import what a member of the cluster needs, and return its program."""
+    if role == "worker":
+        import_module("tacit.rows.cluster.worker")
+    program: Callable[[Sequence[str]], None] = import_module(f"distributed.cli.dask_{role}").main
+    return program
 
 
 if __name__ == "__main__":
     if sys.argv[1] in {"scheduler", "worker"}:
-        run(sys.argv[1], sys.argv[2:])
+        load(sys.argv[1])(sys.argv[2:])
     else:
         main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
