@@ -31,7 +31,8 @@ def members() -> list[psutil.Process]:
 
 def left(processes: list[psutil.Process]) -> list[psutil.Process]:
     """Those that are still there a little later."""
-    return psutil.wait_procs(processes, timeout=10)[1]
+    _, there = psutil.wait_procs(processes, timeout=10)
+    return list(there)
 
 
 @pytest.mark.parametrize(("fault", "unit"), [(signal.SIGKILL, True), (signal.SIGSTOP, False)])
