@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 
 LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
@@ -48,10 +47,15 @@ def start(role: str, arguments: Sequence[str]) -> int:
 
 def load(role: str) -> Callable[[Sequence[str]], None]:
     """Import what a member of the cluster needs, and return its program."""
-    if role == "worker":
-        import_module("tacit.rows.cluster.worker")
-    program: Callable[[Sequence[str]], None] = import_module(f"distributed.cli.dask_{role}").main
-    return program
+    if role == "scheduler":
+        from distributed.cli.dask_scheduler import main as scheduler
+
+        return scheduler  # type: ignore[no-any-return]
+    from distributed.cli.dask_worker import main as worker
+
+    import tacit.rows.cluster.worker  # noqa: F401
+
+    return worker  # type: ignore[no-any-return]
 
 
 if __name__ == "__main__":
