@@ -61,7 +61,7 @@ def test_what_is_not_used_is_not_loaded(statement: str, absent: set[str]) -> Non
 
 OWN = """
 tacit.accounting.accountants tacit.accounting.pld.composition tacit.audit.registry tacit.estimators.study
-tacit.ledger.ledger tacit.mechanisms.block_depth tacit.mechanisms.objective_perturbation
+tacit.ledger.ledger tacit.mechanisms.block_depth tacit.mechanisms.block_results tacit.mechanisms.objective_perturbation
 tacit.mechanisms.softmax_moments tacit.planning.study tacit.solvers.exponential tacit.solvers.frank_wolfe
 tacit.solvers.newton tacit.solvers.one_step tacit.solvers.stochastic tacit.solvers.zeroth_order
 """

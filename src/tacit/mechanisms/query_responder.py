@@ -24,7 +24,6 @@ from tacit.contract.statistic_query import BoundedSums, GroupSums
 from tacit.deferred import deferred
 from tacit.design.design import Design
 from tacit.errors import SettingError
-from tacit.mechanisms.block_results import Draws, SecretDraws, block_results
 from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEntropy
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
@@ -100,14 +99,14 @@ class Responder:
 
     def _results_of(self, query: AnyBlockQuery) -> NDArray[np.float64]:
         """Results of the blocks; queries of the same function and number of blocks share them."""
+        from tacit.mechanisms.block_results import SecretDraws, block_results
+
         key = query.function, query.blocks
         if key not in self._results:
-            self._results[key] = block_results(*key, self._store, self._draws(), self._progress)
+            # Without noise nothing is private: the blocks are then the same in every run.
+            draws = SecretDraws(self._entropy or SeededEntropy(0))
+            self._results[key] = block_results(*key, self._store, draws, self._progress)
         return self._results[key]
-
-    def _draws(self) -> Draws:
-        # Without noise nothing is private: the blocks are then the same in every run.
-        return SecretDraws(self._entropy or SeededEntropy(0))
 
     def _in_coordinates(self, query: TableQuery) -> TableQuery:
         for name in ("theta", "gradient"):

@@ -1,9 +1,13 @@
 """Connecting: clusters that cannot be reached, or whose workers differ, are refused before anything is spent."""
 
+import contextlib
+import socket
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pytest
 
 import tacit
@@ -21,6 +25,30 @@ def test_no_scheduler_is_a_clear_refusal(tmp_path: Path) -> None:
     nobody = tacit.Cluster("tcp://127.0.0.1:9", patience=0.5)
     with pytest.raises(ClusterError, match=r"No Dask scheduler answers.*Nothing was spent"):
         tacit.glm(FORMULA, folder, schema(), epsilon=1.0, cluster=nobody)
+
+
+def test_what_is_no_scheduler_may_answer_anything() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    line, _ = server.accept()
+                    # Dask reads the length of a message here: 3 EB.
+                    line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        stranger = tacit.Cluster(f"tcp://127.0.0.1:{server.getsockname()[1]}", patience=2.0)
+        with pytest.raises(ClusterError, match=r"No Dask scheduler answers.*Nothing was spent"):
+            Connection.open(stranger, public_probe())
+
+
+def test_nothing_goes_to_another_machine_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = list[str]()
+    monkeypatch.setattr(distributed, "Client", lambda address, **_: calls.append(address))
+    with pytest.raises(ClusterError, match="in the clear"):
+        Connection.open(tacit.Cluster("tcp://198.51.100.7:8786"), public_probe())
+    assert calls == []
 
 
 @pytest.mark.parametrize(

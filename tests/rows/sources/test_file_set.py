@@ -1,5 +1,6 @@
 """Several files are one table: which files, in which order, and what is refused before a record is read."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +134,14 @@ def test_too_few_records_of_all_files_are_refused_where_their_number_is_public(t
     with pytest.raises(DataError, match="fewer than 2 records"):
         open_source(paths, "y")
     assert open_source(paths, "y", fewest=0).length == 0
+
+
+def test_names_may_be_any_bytes_that_the_file_system_takes(tmp_path: Path) -> None:
+    there = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    try:
+        there.mkdir()
+    except OSError:  # names are texts there
+        return
+    for number in range(2):
+        write(tmp_path / "whole.parquet", x=[1.0, 2.0], y=[0, 1]).rename(there / f"{number}.parquet")
+    assert column(open_source(there, "y")) == [1.0, 2.0, 1.0, 2.0]

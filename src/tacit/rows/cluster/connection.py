@@ -19,7 +19,15 @@ from tacit.errors import ClusterError, ClusterLost, FileError
 from tacit.rows.cluster.codes import Code, Reply
 from tacit.rows.cluster.handshake import Fingerprint, Probe, fingerprint
 from tacit.rows.cluster.local_workers import local_workers
-from tacit.rows.cluster.wall import PAGES, TLS, is_inside, require_trusted, require_trusted_scheduler, security_of
+from tacit.rows.cluster.wall import (
+    PAGES,
+    TLS,
+    is_inside,
+    require_inside,
+    require_trusted,
+    require_trusted_scheduler,
+    security_of,
+)
 from tacit.rows.cluster.worker import PartitionHolder
 
 POLL = 0.5
@@ -76,6 +84,7 @@ class Connection:
             address, waited = cluster.address, 1
             if cluster.workers is not None:
                 address, waited = closing.enter_context(local_workers(cluster.workers)), cluster.workers
+            require_inside(str(address))
             # After workers of our own were started: it takes as long as they do.
             import distributed
 
@@ -83,7 +92,7 @@ class Connection:
                 client = distributed.Client(
                     address, security=security_of(cluster), set_as_default=False, timeout=cluster.patience, name="tacit"
                 )
-            except (OSError, ValueError, RuntimeError, ImportError):
+            except Exception:  # noqa: BLE001 - whatever listens there may be no scheduler, and answer anything
                 raise ClusterError(f"No Dask scheduler answers at {address}. Nothing was spent.") from None
             closing.callback(_quietly, client.close)
             found = cls(cluster, probe, client, closing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tacit.errors import ClusterError
+from tacit.rows.cluster import local_processes
 from tacit.rows.storage.store import thread_count
 
 START = 60.0
@@ -21,10 +23,6 @@ _QUIET = {
     "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
     "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
 }
-_SCHEDULER = ("-m", "distributed.cli.dask_scheduler")
-_WORKER = ("-c", "import tacit.rows.cluster.worker; from distributed.cli.dask_worker import main; main()")
-"""A worker that loads what it will need before it looks for its scheduler, which starts at the same time."""
-_LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
 
 
 @contextlib.contextmanager
@@ -39,19 +37,13 @@ def local_workers(count: int) -> Iterator[str]:
     with contextlib.ExitStack() as stack:
         # The folder is readable by its owner only.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tacit-cluster-")))
-
-        def start(*arguments: str) -> None:
-            process = subprocess.Popen(  # noqa: S603 - our own interpreter and fixed words
-                [sys.executable, *arguments, "--scheduler-file", str(file), *_LOOPBACK], env=environment, cwd=folder,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            stack.callback(_end, process)
-
         file = folder / "scheduler.json"
-        start(*_SCHEDULER, "--port", "0")
-        for _ in range(count):
-            own = ("--no-nanny", "--nthreads", str(threads), "--memory-limit", "0", "--local-directory", str(folder))
-            start(*_WORKER, *own)
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", local_processes.__name__, str(file), str(count), str(threads)],
+            env=environment, cwd=folder, start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        stack.callback(_end, process)
         # This process needs it too, and the others are busy loading it.
         import distributed  # noqa: F401
 
@@ -70,5 +62,8 @@ def _address(file: Path) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
+    """End the program and all processes of its group, also those that are paused."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with process:
+        pass

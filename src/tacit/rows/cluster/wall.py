@@ -50,6 +50,20 @@ def is_inside(address: str) -> bool:
         return False
 
 
+def require_inside(address: str) -> None:
+    """Refuse the number of another machine in the clear, before anything goes there.
+
+    What a name stands for is known when its scheduler says where it listens.
+    """
+    host = address.partition("://")[2].rsplit(":", 1)[0].strip("[]")
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return
+    if not is_inside(address):
+        raise in_the_clear()
+
+
 def listens_inside(server: Any) -> bool:
     """Whether a scheduler or a worker listens on the loopback alone, or with TLS."""
     return all(is_inside(str(listener.listen_address)) for listener in server.listeners)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,12 +34,19 @@ TEXTS = "string", "large_string", "string_view"
 BYTES = "binary", "large_binary", "binary_view", "fixed_size_binary"
 
 
-def group_lengths(path: Path) -> list[int]:
-    """Number of records of every row group of a Parquet file."""
+@contextlib.contextmanager
+def parquet_file(path: Path) -> Iterator[Any]:
+    """Open a Parquet file; its name may be any bytes, where pyarrow takes a text for UTF-8."""
     from pyarrow import parquet
 
+    with pa.OSFile(os.fsencode(path)) as raw, parquet.ParquetFile(raw, pre_buffer=False) as file:
+        yield file
+
+
+def group_lengths(path: Path) -> list[int]:
+    """Number of records of every row group of a Parquet file."""
     lengths: list[int] | None = None
-    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet.ParquetFile(path) as file:
+    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet_file(path) as file:
         metadata = file.metadata
         lengths = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     if lengths is None:
@@ -48,10 +56,8 @@ def group_lengths(path: Path) -> list[int]:
 
 def read_footer(path: Path) -> tuple[pa.Schema, int]:
     """Schema and length of a Parquet file."""
-    from pyarrow import parquet
-
     schema, length = None, 0
-    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet.ParquetFile(path) as file:
+    with contextlib.suppress(pa.ArrowException, OSError, UnicodeDecodeError), parquet_file(path) as file:
         schema, length = file.schema_arrow, file.metadata.num_rows
     if schema is None:
         raise unreadable(path)
@@ -91,10 +97,8 @@ class ParquetSource(Source):
         """Batches of the columns asked for; the file must have its length and not change."""
 
         def read() -> Iterator[pa.RecordBatch]:
-            from pyarrow import parquet
-
             groups = None if self.groups is None else range(*self.groups)
-            with parquet.ParquetFile(self.state.path, pre_buffer=False) as file:
+            with parquet_file(self.state.path) as file:
                 yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=[*numeric, *labels])
 
         self.state.require_unchanged()
