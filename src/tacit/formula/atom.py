@@ -242,7 +242,8 @@ def _natural_spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 
 
 def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
-    given = _arguments(spelling, call, ("x", "edges"), "cut(x, [edges])")
+    breaks = {"edges" if key in {"breaks", "bins"} else key: value for key, value in call.keywords.items()}
+    given = _arguments(spelling, replace(call, keywords=breaks), ("x", "edges"), "cut(x, [edges])")
     name, declared = numeric_argument(spelling, given.get("x"), schema)
     points = given.get("edges", ())
     # The bounds themselves may be written as the outer edges, as for pandas and R.
@@ -307,6 +308,16 @@ def _reads_data(spelling: str, function: str) -> FormulaError:
 
 
 def _not_known(spelling: str) -> FormulaError:
+    value = read_call(spelling)
+    if isinstance(value, Call) and value.function == "Q" and isinstance(value.only_argument, Text):
+        return refused(
+            spelling, f"it is no known function; write the name in backticks: `{value.only_argument.value}`."
+        )
+    if isinstance(value, Call) and value.function in {"ifelse", "where", "case_when"}:
+        return refused(
+            spelling,
+            "it is no known function; comparisons are numbers: I(x > 50), I(2 * (x > 50) + (x <= 50)), cut(x, [edges]).",
+        )
     return refused(
         spelling,
         "it is no known function. Known are I(…) with arithmetic and comparisons, log, log1p, log2, log10, sqrt, exp, "
