@@ -142,7 +142,7 @@ def test_a_function_of_one_column_stays_a_transform() -> None:
         ("ns(a, df=3)", "off the data"),
         ("I(a > 50 & b < 5)", "each comparison in brackets"),
         ("Q('a')", "in backticks: `a`"),
-        ("ifelse(a > 50, 1, 0)", "comparisons are numbers"),
+        ("ifelse(a > 50, 1, 0)", "Comparisons are numbers"),
         ("ns(a, knots=[200])", "within the declared bounds"),
     ],
 )

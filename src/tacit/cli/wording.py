@@ -49,7 +49,6 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     ("exponentiate=True", "--exponentiate"),
     ("level must lie", "--level must lie"),
     ("units name ", "--per names "),
-    ("units of ", "--per of "),
     ("units are written", "--per is written"),
 )
 _OPENED = re.compile(r"Open it with dataset=(?P<name>'[^']*'|\"[^\"]*\"), on the command line --dataset")

@@ -308,19 +308,14 @@ def _reads_data(spelling: str, function: str) -> FormulaError:
 
 
 def _not_known(spelling: str) -> FormulaError:
-    value = read_call(spelling)
+    value, hint = read_call(spelling), ""
     if isinstance(value, Call) and value.function == "Q" and isinstance(value.only_argument, Text):
-        return refused(
-            spelling, f"it is no known function; write the name in backticks: `{value.only_argument.value}`."
-        )
-    if isinstance(value, Call) and value.function in {"ifelse", "where", "case_when"}:
-        return refused(
-            spelling,
-            "it is no known function; comparisons are numbers: I(x > 50), I(2 * (x > 50) + (x <= 50)), cut(x, [edges]).",
-        )
+        hint = f" The name of a column is written in backticks: `{value.only_argument.value}`."
+    if isinstance(value, Call) and value.function in {"ifelse", "where"}:
+        hint = " Comparisons are numbers: I(x > 50), or I(2 * (x > 50) + (x < 9))."
     return refused(
         spelling,
-        "it is no known function. Known are I(…) with arithmetic and comparisons, log, log1p, log2, log10, sqrt, exp, "
-        "abs, pmin, pmax, clip, poly(x, 2, raw=True), bs and ns(x, knots=[…]), cut(x, [edges]), C(x) and relevel; for "
-        "anything else compute the column before and declare the bounds of the result in the schema.",
+        f"it is no known function.{hint} Known are I(…) with arithmetic and comparisons, log, log1p, log2, log10, sqrt, "
+        "exp, abs, pmin, pmax, clip, poly(x, 2, raw=True), bs and ns(x, knots=[…]), cut(x, [edges]), C(x) and relevel; "
+        "for anything else compute the column before and declare the bounds of the result in the schema.",
     )
