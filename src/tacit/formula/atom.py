@@ -316,6 +316,6 @@ def _not_known(spelling: str) -> FormulaError:
     return refused(
         spelling,
         f"it is no known function.{hint} Known are I(…) with arithmetic and comparisons, log, log1p, log2, log10, "
-        "sqrt, exp, abs, pmin, pmax, clip, poly(x, 2, raw=True), bs and ns(x, knots=[…]), cut(x, [edges]), C(x) and relevel; "
-        "for anything else compute the column before and declare the bounds of the result in the schema.",
+        "sqrt, exp, abs, pmin, pmax, clip, poly(x, 2, raw=True), bs and ns(x, knots=[…]), cut(x, [edges]), C(x) and "
+        "relevel; for anything else compute the column before and declare the bounds of the result in the schema.",
     )
