@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tacit.certificate.fit_file import StoredFit
 from tacit.certificate.holdout_certificate import HoldoutCertificate
+from tacit.certificate.stated_parts import fingerprint_of
 from tacit.contract.holdout_price import holdout_price
-from tacit.documents.canonical_json import digest_of
+from tacit.documents.canonical_json import digest_of, plain
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
 
@@ -142,7 +145,26 @@ def test_a_fit_is_found_among_the_charges_of_a_ledger(kept: Path, command: Comma
     found = command("verify", "joint.json", "--fit", "two.json")
     assert found.code == 0
     assert "is charge 2 of 2: readmit ~ age" in found.out
+    assert "standard errors, intervals and labels were compared" in " ".join(found.out.split())
     release = command("verify", "two.json", "--json").document["release"]
     assert release.removeprefix("sha256:")[:8] in command("ledger", "show", "clinic.ledger").out
     assert command("verify", "joint.json", "--fit", "fit.json").code == 4
     assert command("verify", "fit.json", "--fit", "fit.json").code == 2
+
+
+def test_other_intervals_are_found_beside_the_charge_of_a_ledger(kept: Path, command: Command) -> None:
+    assert command("ledger", "create", "clinic.ledger", "--epsilon", 9, "--delta", 1e-6).code == 0
+    assert command(*FIT, "--epsilon", 3, "--delta", 1e-6, "--ledger", "clinic.ledger", "-o", "one.json").code == 0
+    assert command("ledger", "certificate", "clinic.ledger", "-o", "joint.json").code == 0
+    stored = StoredFit.read("one.json")
+    terms = tuple(replace(term, std_err=(term.std_err or 0) / 2) for term in stored.estimates.terms)
+    document = {**stored.document, "terms": plain([asdict(term) for term in terms])}
+    parts = {name: document[name] for name in stored.certificate.covers}
+    certificate = {**stored.certificate.document, "released": fingerprint_of(parts)}
+    document["certificate"] = {**certificate, "digest": digest_of(certificate)}
+    Path("forged.json").write_text(json.dumps({**document, "digest": digest_of(document)}), encoding="utf-8")
+    assert command("verify", "forged.json").code == 0
+    refused = command("verify", "joint.json", "--fit", "forged.json")
+    assert refused.code == 4
+    assert "other standard errors or intervals than follow from its release" in " ".join(refused.err.split())
+    assert command("verify", "joint.json", "--fit", "one.json").code == 0

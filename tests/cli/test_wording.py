@@ -27,7 +27,7 @@ PYTHON = re.compile(
     r"(?<![\w.])[a-z][a-z_0-9]*=(?!=)|(?<![\w\"'`.-])[a-z0-9]+(?:_[a-z0-9]+)+(?!\w)|\b(True|False|None)\b"
 )
 """Keywords, names with underscores, and Python's words."""
-FORMULA = re.compile(r"\w+\([^()]*\)|units are written as .*|for example \"half-width=0\.1\".*")
+FORMULA = re.compile(r"\w+\([^()]*\)|--per is written as .*|for example \"half-width=0\.1\".*")
 """What a formula, a unit or a target is written like, in every language."""
 
 
@@ -50,6 +50,8 @@ FORMULA = re.compile(r"\w+\([^()]*\)|units are written as .*|for example \"half-
             "add --encoding cp1252 (Western European), or declare it under [file] in the schema.",
         ),
         ('declare delimiter = ";" under [file]', "add --delimiter ';', or declare it under [file] in the schema"),
+        ("level must lie between 0 and 1", "--level must lie between 0 and 1"),
+        ("units name 'agee', which is no term", "--per names 'agee', which is no term"),
         # Not a flag of the command, and not a keyword.
         ("declare classes=…", "declare classes=…"),
         ("Column 'step_size' is", "Column 'step_size' is"),

@@ -80,7 +80,9 @@ def test_a_number_is_the_date_it_came_from(unit: str, origin: str | None) -> Non
         assert reading.date_of(number_of(reading, day)) == day
 
 
-@pytest.mark.parametrize("given", ["", "%Y", "%Y-%m", "%Y-%m-%d-%d", "%j", "%Y-%m-%d %q", "%Y%y%m%d", "%", "x" * 61])
+@pytest.mark.parametrize(
+    "given", ["", "%Y", "%m", "%Y-%d", "%Y-%m-%d-%d", "%j", "%Y-%m-%d %q", "%Y%y%m%d", "%", "x" * 61]
+)
 def test_a_format_has_year_month_and_day_once(given: str) -> None:
     with pytest.raises(SchemaError, match="format must"):
         DateReading(given)

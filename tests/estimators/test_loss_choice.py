@@ -78,6 +78,12 @@ def test_predictions_by_kind() -> None:
         predicted(Absent(), margins)
 
 
+@pytest.mark.parametrize("largest", [3.0, 30.0, 100.0, 365.0, 1e9])
+def test_no_prediction_is_above_the_largest_count_by_rounding(largest: float) -> None:
+    """U7: exp(log 30) is 30.000000000000004."""
+    assert largest * (1 - 1e-12) <= predicted(Count("y", largest), np.array([1e3]))[0] <= largest
+
+
 def test_only_losses_with_numbers_have_facts() -> None:
     assert LossShape().facts("gaussian") == []
     (fact,) = LossShape(scale=2.0).facts("huber")

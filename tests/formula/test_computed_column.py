@@ -82,6 +82,9 @@ def test_values_are_those_of_pandas_and_lie_within_the_bounds(term: str) -> None
         ("factor(w) * b", "C(w) * b"),
         ("C(w, Sum) + a", "C(w, Sum) + a"),
         ("poly(a, 2, raw = TRUE)", "a + I(a**2)"),
+        ("I((a > 50) & (a < 80) | (a < 9))", "I(1 * ((a > 50) & (a < 80) | (a < 9)))"),
+        ("as.factor(w)", "C(w)"),
+        ("poly(a, degree=2, raw=T)", "a + I(a**2)"),
         ("1", "1"),
     ],
 )
@@ -137,6 +140,9 @@ def test_a_function_of_one_column_stays_a_transform() -> None:
         ("C(w, Sum) - 1", "need an intercept"),
         ('C(w) + C(w, Treatment("v")):a', "coded in two ways"),
         ("ns(a, df=3)", "off the data"),
+        ("I(a > 50 & b < 5)", "each comparison in brackets"),
+        ("Q('a')", "in backticks: `a`"),
+        ("ifelse(a > 50, 1, 0)", "Comparisons are numbers"),
         ("ns(a, knots=[200])", "within the declared bounds"),
     ],
 )

@@ -36,3 +36,29 @@ def test_values_lie_between_the_weights(inner: tuple[float, ...]) -> None:
         values = BSpline(np.pad(each.knots, DEGREE, mode="edge"), np.array(each.weights), DEGREE)(x)
         assert values.min() >= min(each.weights) - 1e-12
         assert values.max() <= max(each.weights) + 1e-12
+
+
+def test_they_are_the_functions_of_r() -> None:
+    """ns(women$height, df = 5) as R prints it: knots at fifths of 58, ..., 72 inches."""
+    knots = (58.0, 60.8, 63.6, 66.4, 69.2, 72.0)
+    whole, heights = np.pad(knots, DEGREE, mode="edge"), np.array([58.0, 59.0, 60.0, 61.0])
+    basis = natural_basis("height", knots)
+    found = np.column_stack([BSpline(whole, np.array(each.weights), DEGREE)(heights) for each in basis])
+    printed = [
+        [0.0, 0.0, 0.0, 0.0, 0.0],
+        [7.592323e-03, 0.0, -8.670223e-02, 2.601067e-01, -1.734045e-01],
+        [6.073858e-02, 0.0, -1.503044e-01, 4.509132e-01, -3.006088e-01],
+        [2.047498e-01, 6.073858e-05, -1.677834e-01, 5.033503e-01, -3.355669e-01],
+    ]
+    np.testing.assert_allclose(found, printed, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("inner", INNER)
+def test_weights_are_the_last_columns_of_householders_q(inner: tuple[float, ...]) -> None:
+    knots = (0.0, *inner, 10.0)
+    whole, count = np.pad(knots, DEGREE, mode="edge"), len(knots) - 1 + DEGREE
+    bends = [BSpline(whole, unit, DEGREE).derivative(2) for unit in np.eye(count)[1:]]
+    ends = np.array([[bend(0.0), bend(10.0)] for bend in bends])
+    q = np.linalg.qr(ends, mode="complete")[0][:, 2:]
+    found = np.array([each.weights[1:] for each in natural_basis("x", knots)]).T
+    np.testing.assert_allclose(found, q, atol=1e-10)

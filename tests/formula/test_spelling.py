@@ -12,6 +12,9 @@ from tacit.formula.spelling import in_python, parsed, refused, without_quoted_na
         ("f(TRUE, FALSE)", "f(True, False)"),
         ('f("a^b", TRUE)', 'f("a^b", True)'),
         ("TRUES", "TRUES"),
+        ("poly(a, 2, raw=T)", "poly(a, 2, raw=True)"),
+        ("poly(a, degree = 2, raw = T) + T + F", "poly(a, degree = 2, raw = True) + T + F"),
+        ("as.factor(w) + `as.factor(w)`", "factor(w) + `as.factor(w)`"),
         ("`a^b` + x^2", "`a^b` + x**2"),
     ],
 )

@@ -373,3 +373,10 @@ def test_a_schema_is_given_in_three_ways(tmp_path: Path) -> None:
     for wrong in ({"age": (0, 110)}, 3, None):
         with pytest.raises(SchemaError, match="or a dict such as"):
             Schema.of(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("key", "known"), [("min", "lower"), ("Max", "upper")])
+def test_what_other_libraries_call_a_bound_is_understood(key: str, known: str) -> None:
+    """Before, min was taken for "missing"."""
+    with pytest.raises(SchemaError, match=f'Did you mean "{known}"'):
+        Schema.parse(f'[columns.age]\ntype = "numeric"\nlower = 0\nupper = 1\n{key} = 0')

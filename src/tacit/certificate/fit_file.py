@@ -178,9 +178,7 @@ class StoredFit:
         if not isinstance(estimates, Estimates):
             estimates = Estimates(tuple(estimates))
         design = Design.from_json(release.plan.design.to_json())
-        further = StoredInference.further_parts(release) if estimates.scatter is not None else {}
-        if release.statistics:
-            further |= {STATISTICS: plain(to_plain(release.statistics))}
+        further = further_parts(release)
         issued = Certificate.issue(release, covered=_parts(family, estimates, design, further))
         if certificate is not None and certificate.digest != issued.digest:
             raise SettingError(
@@ -255,6 +253,12 @@ class StoredFit:
     def read(cls, path: str | os.PathLike[str]) -> StoredFit:
         """Read a fit from a file."""
         return from_document(canonical_json.read_document(path))
+
+
+def further_parts(release: Release) -> dict[str, Any]:
+    """Parts of a fit file beside those that every fit has: what intervals are made of, and statistics."""
+    statistics = {STATISTICS: plain(to_plain(release.statistics))} if release.statistics else {}
+    return StoredInference.further_parts(release) | statistics
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:

@@ -80,21 +80,29 @@ def _charge_of(
 ) -> tuple[int, str]:
     """Number of the charge that a stored fit is, and so in words; refused where there is none."""
     from tacit.certificate.fit_file import StoredFit
-    from tacit.certificate.release_digest import digest_of_fit
+    from tacit.certificate.release_digest import digest_of_fit, first_digest_of_fit
+    from tacit.inference.stated_estimates import compare_estimates
     from tacit.ledger.joint_certificate import JointCertificate
 
     if not isinstance(certificate, JointCertificate):
         how = "tacit ledger certificate LEDGER --output FILE writes one"
         raise SettingError(f"--fit looks for a fit among the charges of a ledger's certificate; {how}.")
-    release, charges = digest_of_fit(StoredFit.read(fit)), certificate.parsed["charges"]
-    place = next((number for number, charge in enumerate(charges, 1) if charge["release"] == release), None)
+    stored, charges = StoredFit.read(fit), certificate.parsed["charges"]
+    release, first = digest_of_fit(stored), first_digest_of_fit(stored)
+    places = {charge["release"]: number for number, charge in reversed([*enumerate(charges, 1)])}
+    place = places.get(release, places.get(first))
     if place is None:
         raise CertificateError(
             f"the fit in {str(fit)!r} is none of the {len(charges)} charges: its release is {release}"
         )
     charge = charges[place - 1]
+    if charge["release"] != release:
+        compared = "Coefficients and design were compared; an earlier version noted no more"
+    elif compare_estimates(stored):
+        compared = "Coefficients, design, standard errors, intervals and labels were compared"
+    else:
+        compared = "Coefficients and design were compared; the file is too wide to keep what its intervals follow from"
     what = charge.get("formula") or charge["label"] or "no label"
     return place, (
-        f"The fit in {str(fit)!r} is charge {place} of {len(charges)}: {what}, {charge['time'][:16]} UTC. "
-        "Coefficients and design were compared; only a signature of the fit itself vouches for its intervals."
+        f"The fit in {str(fit)!r} is charge {place} of {len(charges)}: {what}, {charge['time'][:16]} UTC. {compared}."
     )

@@ -47,6 +47,9 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     ("inference=False", "--no-inference"),
     ("inference=True", "--inference"),
     ("exponentiate=True", "--exponentiate"),
+    ("level must lie", "--level must lie"),
+    ("units name ", "--per names "),
+    ("units are written", "--per is written"),
 )
 _OPENED = re.compile(r"Open it with dataset=(?P<name>'[^']*'|\"[^\"]*\"), on the command line --dataset")
 

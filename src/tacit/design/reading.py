@@ -82,7 +82,8 @@ def _encoding(given: object) -> str:
 class DateReading:
     """How a date becomes a number: days since 1970-01-01, or years of 365.2425 days, 1970 on that day.
 
-    With an origin, days or years since that date. `format` has %Y or %y, %m or %b, %d, and times that are left out.
+    With an origin, days or years since that date. `format` has %Y or %y, %m or %b, perhaps %d (without it
+    the first of the month is meant), and times that are left out.
     """
 
     format: str = ISO
@@ -97,9 +98,9 @@ class DateReading:
             raise SchemaError(f"format must be text such as {ISO!r} or '%d.%m.%Y'; got {shown(self.format)}.")
         found = re.findall("%(.?)", self.format)
         known = set(found) <= {*_SPELT, "%"} and len(set(found) - {"%"}) == len([it for it in found if it != "%"])
-        one = all(len(set(found) & set(names)) == 1 for names in ("Yy", "mb", "d"))
+        one = all(len(set(found) & set(names)) == 1 for names in ("Yy", "mb"))
         if not known or not one:
-            parts = "a year (%Y or %y), a month (%m or %b) and a day (%d), each once; times are %H, %M, %S"
+            parts = "a year (%Y or %y), a month (%m or %b) and perhaps a day (%d), each once; times are %H, %M, %S"
             raise SchemaError(f"format must have {parts}; got {shown(self.format)}.")
         if self.format.startswith("%Y-%d-%m"):
             raise SchemaError(f"format {self.format!r} cannot be told from {ISO}; write the dates otherwise.")

@@ -83,7 +83,11 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a file that holds one JSON object, as `parse_document` does."""
-    return parse_document(read_bytes(path, LARGEST_DOCUMENT, CertificateError))
+    content = read_bytes(path, LARGEST_DOCUMENT, CertificateError)
+    try:
+        return parse_document(content)
+    except CertificateError as error:
+        raise CertificateError(f"{os.fspath(path)!r}: {error}") from error
 
 
 def require_fields(document: object, layout: FieldTypes, place: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.certificate import Certificate
-from tacit.certificate.fit_file import Estimates, Scatter, StoredFit, Term, triangle_of
+from tacit.certificate.fit_file import StoredFit
 from tacit.certificate.release_digest import digest_of_fit
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
@@ -66,7 +66,7 @@ class Fit(ResultsMixin, Displayed):
     @classmethod
     def of(cls, release: Release, family: str) -> Fit:
         """Fit of a release, with intervals where the plan paid for them."""
-        return cls(StoredFit.from_release(release, family, _estimates(release)), release)
+        return cls(StoredFit.from_release(release, family, Results(release).estimates()), release)
 
     @property
     def terms(self) -> list[dict[str, Any]]:
@@ -176,17 +176,6 @@ class Fit(ResultsMixin, Displayed):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit as JSON; `tacit.load` reads it back."""
         self.stored.write(path)
-
-
-def _estimates(release: Release) -> Estimates:
-    """What is kept of the coefficients: errors and statements where they were paid for."""
-    results = Results(release)
-    terms, reliability = tuple(Term(*row) for row in results.terms()), results.reliability
-    if not results.offered:
-        return Estimates(terms, reliability=reliability)
-    found = results.coefficients
-    scatter = Scatter(*(tuple(column.tolist()) for column in (found.sampling, found.privacy, found.degrees)))
-    return Estimates(terms, scatter, triangle_of(results.cov_params().tolist()), reliability)
 
 
 def load(path: str | os.PathLike[str]) -> Fit:

@@ -156,9 +156,10 @@ def predicted(response: Response, margins: NDArray[np.float64], offset: AnyOffse
             return np.clip(margins, response.lower, response.upper)
         case Count() | Positive():
             smallest, largest = (0.0, 0.0) if offset is None else (offset.lower, offset.upper)
-            least = math.log(response.smallest_mean) - largest if isinstance(response, Positive) else -math.inf
+            least = response.smallest_mean * math.exp(-largest) if isinstance(response, Positive) else 0.0
             # No count is larger than the public largest one, and no rate than that over the smallest exposure.
-            return np.exp(np.clip(margins, least, math.log(response.upper) - smallest))
+            most = response.upper * math.exp(-smallest)
+            return np.clip(np.exp(np.minimum(margins, math.log(most))), least, most)
         case Absent():
             raise SettingError("A mean predicts no response.")
 

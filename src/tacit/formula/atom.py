@@ -242,7 +242,8 @@ def _natural_spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 
 
 def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
-    given = _arguments(spelling, call, ("x", "edges"), "cut(x, [edges])")
+    breaks = {"edges" if key in {"breaks", "bins"} else key: value for key, value in call.keywords.items()}
+    given = _arguments(spelling, replace(call, keywords=breaks), ("x", "edges"), "cut(x, [edges])")
     name, declared = numeric_argument(spelling, given.get("x"), schema)
     points = given.get("edges", ())
     # The bounds themselves may be written as the outer edges, as for pandas and R.
@@ -307,9 +308,14 @@ def _reads_data(spelling: str, function: str) -> FormulaError:
 
 
 def _not_known(spelling: str) -> FormulaError:
+    value, hint = read_call(spelling), ""
+    if isinstance(value, Call) and value.function == "Q" and isinstance(value.only_argument, Text):
+        hint = f" The name of a column is written in backticks: `{value.only_argument.value}`."
+    if isinstance(value, Call) and value.function in {"ifelse", "where"}:
+        hint = " Comparisons are numbers: I(x > 50), or I(2 * (x > 50) + (x < 9))."
     return refused(
         spelling,
-        "it is no known function. Known are I(…) with arithmetic and comparisons, log, log1p, log2, log10, sqrt, exp, "
-        "abs, pmin, pmax, clip, poly(x, 2, raw=True), bs and ns(x, knots=[…]), cut(x, [edges]), C(x) and relevel; for "
-        "anything else compute the column before and declare the bounds of the result in the schema.",
+        f"it is no known function.{hint} Known are I(…) with arithmetic and comparisons, log, log1p, log2, log10, "
+        "sqrt, exp, abs, pmin, pmax, clip, poly(x, 2, raw=True), bs and ns(x, knots=[…]), cut(x, [edges]), C(x) and "
+        "relevel; for anything else compute the column before and declare the bounds of the result in the schema.",
     )

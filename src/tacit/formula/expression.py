@@ -93,13 +93,21 @@ class _Reader:
                 return self._checked(node, Number(float(value)), Interval(float(value), float(value)))
             case ast.Name() | ast.Attribute():
                 return self._column(node)
-            case ast.UnaryOp() | ast.BinOp() | ast.BoolOp():
+            case ast.BoolOp() | ast.BinOp(op=ast.BitAnd() | ast.BitOr()):
+                return self._joined(node)
+            case ast.UnaryOp() | ast.BinOp():
                 return self._operation(node)
             case ast.Compare():
                 return self._compared(node)
             case ast.Call():
                 return self._call(node)
         raise self._unknown(node)
+
+    def _joined(self, node: ast.BoolOp | ast.BinOp) -> _Piece:
+        """Truths joined by and, or, & or |."""
+        function = "minimum" if isinstance(node.op, ast.And | ast.BitAnd) else "maximum"
+        values = node.values if isinstance(node, ast.BoolOp) else [node.left, node.right]
+        return self._folded(node, function, [self._truth(value) for value in values])
 
     def _operation(self, node: ast.expr) -> _Piece:
         match node:
@@ -113,9 +121,6 @@ class _Reader:
                 return self._power(node, self.piece(base), exponent)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
                 return self._arithmetic(node, _ARITHMETIC[type(op)], self.piece(left), self.piece(right))
-            case ast.BoolOp(op=op, values=values):
-                function = "minimum" if isinstance(op, ast.And) else "maximum"
-                return self._folded(node, function, [self._truth(value) for value in values])
         raise self._unknown(node)
 
     def _column(self, node: ast.expr) -> _Piece:
@@ -214,7 +219,10 @@ class _Reader:
     def _truth(self, node: ast.expr) -> _Piece:
         found = self.piece(node)
         if not found[1].truth:
-            raise self._refusal(node, "and, or and not join comparisons and binary columns")
+            raise self._refusal(
+                node,
+                "and, or and not join comparisons and binary columns (& and | too, with each comparison in brackets)",
+            )
         return found
 
     def _folded(self, node: ast.expr, function: str, operands: Sequence[_Piece]) -> _Piece:

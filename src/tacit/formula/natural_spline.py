@@ -1,7 +1,8 @@
-"""Natural cubic splines with public knots: B-splines whose second derivative is 0 at both bounds."""
+"""Natural cubic splines with public knots: B-splines whose second derivative is 0 at both bounds, in R's basis."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -11,40 +12,41 @@ DEGREE = 3
 
 
 def natural_basis(column: str, knots: Sequence[float]) -> tuple[SplineSum, ...]:
-    """Functions that, with a constant, span the natural cubic splines; `knots` begin and end with the bounds.
+    """The functions of R's ``ns(x, knots, Boundary.knots = bounds)``; `knots` begin and end with the bounds.
 
     A cubic Σ c_k B_k has second derivative 0 at the left bound if c_0, c_1, c_2 satisfy one equation, and at the right
-    bound likewise. These leave out two functions. As B-splines sum to 1, one more is left out for the constant.
+    bound likewise. With c_0 = 0, which the constant stands for, the weights of all others are the null space of two
+    equations. R takes the last columns of Q from the QR decomposition of these two by Householder's reflections.
 
-    The first: c_1 as free, c_2 by the equation with c_0 = 0; at the right end alike. So every function is one B-spline,
-    or a combination of two, with weights that depend on the knots alone.
-
-    Guarantee: the functions are 0 at the left bound. With the constant they span what R's ``ns(x, knots, Boundary.knots
-    = bounds)`` spans, so a fit has the same predictions.
+    Guarantee: the functions are 0 at the left bound. A fit has R's coefficients, up to rounding.
     """
     count = len(knots) - 1 + DEGREE
-    weights = []
-    # Σ c_k B_k with c_0 = 0: of c_1, c_2 one is free, of the last three two, and all between them.
     left, right = second_derivatives(knots), second_derivatives([-knot for knot in reversed(knots)])[::-1]
-    if count == DEGREE + 1:
-        # Without an inner knot the natural splines are straight lines: c_k = k / 3 is one.
-        return (SplineSum(column, tuple(knots), DEGREE, tuple(k / DEGREE for k in range(count))),)
-    free = range(1, count - 1)
-    fixed_first, fixed_last = 2, count - 1
-    for k in free:
-        if k == fixed_first:
-            continue
-        c = [Fraction(0)] * count
-        c[k] = Fraction(1)
-        if k == 1:
-            c[fixed_first] = -left[1] / left[2]
-        weights.append(c)
+    first = [*map(float, left[1:]), *[0.0] * (count - 3)]
+    last = [*[0.0] * (count - 1 - len(right)), *map(float, right)]
+    reflections = [_reflection(first, 0)]
+    reflections.append(_reflection(_reflected(reflections[0], last), 1))
     found = []
-    for c in weights:
-        # The last weight by the equation at the right bound.
-        c[fixed_last] = -(right[0] * c[count - 3] + right[1] * c[count - 2]) / right[2]
-        found.append(SplineSum(column, tuple(knots), DEGREE, tuple(float(weight) for weight in c)))
+    for place in range(2, count - 1):
+        weights = [float(k == place) for k in range(count - 1)]
+        for normal in reversed(reflections):
+            weights = _reflected(normal, weights)
+        found.append(SplineSum(column, tuple(knots), DEGREE, (0.0, *weights)))
     return tuple(found)
+
+
+def _reflection(vector: Sequence[float], place: int) -> list[float]:
+    """Normal u, |u|² = 2, of the reflection I - u u' that takes the entries from `place` on into that place alone."""
+    rest = [0.0] * place + list(vector[place:])
+    size = math.copysign(math.sqrt(math.fsum(entry * entry for entry in rest)), rest[place])
+    rest[place] += size
+    scale = math.sqrt(abs(size * rest[place]))
+    return [entry / scale for entry in rest]
+
+
+def _reflected(normal: Sequence[float], vector: Sequence[float]) -> list[float]:
+    along = math.fsum(one * other for one, other in zip(normal, vector, strict=True))
+    return [entry - along * one for one, entry in zip(normal, vector, strict=True)]
 
 
 def second_derivatives(knots: Sequence[float]) -> list[Fraction]:

@@ -12,7 +12,7 @@ from tacit.errors import SettingError
 from tacit.formula.atom import numeric_argument
 from tacit.formula.call import Call, Value, read_call
 from tacit.formula.spelling import parsed, refused
-from tacit.schema.schema import Schema
+from tacit.schema.schema import NumericColumn, Schema
 
 
 def offset_term(spelling: str, schema: Schema, family: Family) -> OffsetTerm | None:
@@ -36,11 +36,11 @@ def offset_term(spelling: str, schema: Schema, family: Family) -> OffsetTerm | N
         )
         raise refused(spelling, link)
     weight, argument = 1.0, call.only_argument
-    if argument is None and not exposure:
+    if not isinstance(argument, str) and not exposure:
         weight, argument = _weighted(spelling)
     if not exposure and isinstance(argument, Call) and argument.function == "log":
         exposure, argument = True, argument.only_argument
-    name, declared = numeric_argument(spelling, argument, schema)
+    name, declared = _column(spelling, argument, schema)
     lower, upper = declared.lower, declared.upper
     if exposure:
         if lower <= 0:
@@ -52,21 +52,42 @@ def offset_term(spelling: str, schema: Schema, family: Family) -> OffsetTerm | N
         raise refused(spelling, str(error)) from error
 
 
+def _column(spelling: str, argument: Value, schema: Schema) -> tuple[str, NumericColumn]:
+    """Name and declaration of the column of an offset."""
+    if isinstance(argument, str):
+        return numeric_argument(spelling, argument, schema)
+    form = "offset(x), offset(0.5 * x), offset(x / 10), offset(log(t)) or, with the log link, exposure(t)"
+    advice = "Several are summed; for anything else compute the column before and declare its bounds."
+    raise refused(spelling, f"its argument must be one declared numeric column, as in {form}. {advice}")
+
+
 def _weighted(spelling: str) -> tuple[float, Value]:
-    """Number and column of ``offset(0.5 * x)``, ``offset(x * 0.5)``, ``offset(x / 2)`` and ``offset(-x)``."""
+    """Number and column of ``offset(0.5 * x)``, ``offset(-x / 2)``, ``offset(I(2 * x / 10))`` and the like."""
     tree, quoted = parsed(spelling)
-    inner = tree.args[0] if isinstance(tree, ast.Call) and len(tree.args) == 1 and not tree.keywords else None
-    match inner:
+    if not isinstance(tree, ast.Call) or len(tree.args) != 1 or tree.keywords:
+        return 1.0, None
+    weight, inner = _factored(tree.args[0])
+    return weight, _read(inner, quoted)
+
+
+def _factored(node: ast.expr) -> tuple[float, ast.expr]:
+    """The product of all numbers by which something is multiplied or divided, and what it is."""
+    match node:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -1.0, _read(operand, quoted)
+            weight, inner = _factored(operand)
+            return -weight, inner
+        case ast.Call(func=ast.Name(id="I"), args=[argument], keywords=[]):
+            return _factored(argument)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             for number, other in ((_number(left), right), (_number(right), left)):
                 if number is not None:
-                    return number, _read(other, quoted)
+                    weight, inner = _factored(other)
+                    return number * weight, inner
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            if (number := _number(right)) not in {None, 0.0}:
-                return 1.0 / float(number or 1.0), _read(left, quoted)
-    return 1.0, None
+            if number := _number(right):
+                weight, inner = _factored(left)
+                return weight / number, inner
+    return 1.0, node
 
 
 def _read(node: ast.expr, quoted: Mapping[str, str]) -> Value:

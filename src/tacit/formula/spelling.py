@@ -9,8 +9,10 @@ from tacit.errors import FormulaError
 
 _QUOTED = re.compile(r"`([^`]+)`")
 # Texts in quotes and names in backquotes are left as they are.
-_OF_R = re.compile(r"""("[^"]*"|'[^']*'|`[^`]*`)|(\^)|\b(TRUE|FALSE|NULL)\b""")
-_PLAIN = {"^": "**", "TRUE": "True", "FALSE": "False", "NULL": "None"}
+_OF_R = re.compile(
+    r"""("[^"]*"|'[^']*'|`[^`]*`)|\^|\b(?:TRUE|FALSE|NULL)\b|\bas\.factor(?=\s*\()|(?<==)(\s*)\b[TF]\b(?=\s*[,)])"""
+)
+_PLAIN = {"^": "**", "TRUE": "True", "FALSE": "False", "NULL": "None", "T": "True", "F": "False", "as.factor": "factor"}
 
 
 def refused(spelling: str, reason: str) -> FormulaError:
@@ -33,8 +35,8 @@ def without_quoted_names(spelling: str) -> tuple[str, dict[str, str]]:
 
 
 def in_python(text: str) -> str:
-    """Write ``x^2`` as ``x**2`` and ``TRUE`` as ``True``, which R's users write."""
-    return _OF_R.sub(lambda match: match[1] or _PLAIN[match[0]], text)
+    """Write ``x^2`` as ``x**2``, ``TRUE`` and ``raw=T`` as ``True``, and ``as.factor(x)`` as ``factor(x)``."""
+    return _OF_R.sub(lambda match: match[1] or (match[2] or "") + _PLAIN[match[0].strip()], text)
 
 
 def parsed(spelling: str) -> tuple[ast.expr, dict[str, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.certificate.fit_file import Estimates, Reliability, Scatter, Term, triangle_of
 from tacit.contract.release import Release, Sandwich
 from tacit.errors import SettingError, UnavailableError
 from tacit.inference.covariance import Covariance
@@ -24,9 +25,10 @@ from tacit.inference.hypotheses import (
 from tacit.inference.kept_release import KeptRelease
 from tacit.inference.prediction import Mean, Prediction
 from tacit.inference.regions import ConfidenceRegion, confidence_region
-from tacit.inference.reliability import WITHHELD, ExactJudgement, StepJudgement, judge, not_offered
+from tacit.inference.reliability import WITHHELD, ExactJudgement, StepJudgement, judge, not_offered, overall
 from tacit.inference.response_law import ResponseLaw
 from tacit.inference.step_covariance import StepCovariance
+from tacit.inference.summary import notes_of
 from tacit.losses.loss import Code
 from tacit.validate import one_of
 
@@ -53,6 +55,36 @@ class IntervalResults:
     def offered(self) -> bool:
         """Whether there are intervals: they were paid for, and the signal n·μ/d is large enough."""
         return self.release.sandwich is not None and not_offered(self.release.plan) is None
+
+    @property
+    def reliability(self) -> Reliability:
+        """What a summary and a file say of the intervals."""
+        if not self.offered:
+            notes = notes_of(self.release, None)
+            declined = self.release.plan.intervals_declined
+            return Reliability(self.release.sandwich is None and not declined, notes=notes)
+        terms, notes = self.coefficients.statements, notes_of(self.release, self.judgement)
+        return Reliability(True, overall(terms), terms, notes)
+
+    def terms(self) -> list[list[Any]]:
+        """Name, coefficient, standard error and 95% interval of each term; None if not offered."""
+        none = [None, None, None]
+        if not self.offered:
+            return [[name, value, *none] for name, value in zip(self.names, self.values.tolist(), strict=True)]
+        found = self.coefficients
+        columns = (found.values, found.std_errors, *found.conf_int().T)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        rows = zip(self.names, numbers, found.statements, strict=True)
+        return [[name, row[0], *none] if word == WITHHELD else [name, *row] for name, row, word in rows]
+
+    def estimates(self) -> Estimates:
+        """What a file keeps of the coefficients: errors and statements where they were paid for."""
+        terms, reliability = tuple(Term(*row) for row in self.terms()), self.reliability
+        if not self.offered:
+            return Estimates(terms, reliability=reliability)
+        found = self.coefficients
+        scatter = Scatter(*(tuple(column.tolist()) for column in (found.sampling, found.privacy, found.degrees)))
+        return Estimates(terms, scatter, triangle_of(self.cov_params().tolist()), reliability)
 
     @cached_property
     def judgement(self) -> ExactJudgement | StepJudgement:

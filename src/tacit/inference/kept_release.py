@@ -14,6 +14,7 @@ from tacit.certificate.fit_file import StoredFit
 from tacit.certificate.stated_parts import SEEDED
 from tacit.certificate.stored_inference import StoredInference
 from tacit.contract.release import Sandwich
+from tacit.contract.released_statistic import ReleasedStatistic
 from tacit.design.design import Design
 from tacit.losses.loss import Code
 
@@ -52,6 +53,7 @@ class KeptPlan:
     private: bool
     signal: float
     intervals_declined: bool = False
+    level_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,11 @@ class KeptRelease:
             stored.design, loss, document["records"]["value"], document["unit"], why != INFINITE, found.signal
         )
         return cls(plan, stored, found.sandwich, why == SEEDED)
+
+    @property
+    def statistics(self) -> tuple[ReleasedStatistic, ...]:
+        """Statistics that were paid for."""
+        return tuple(self.stored.statistics.values())
 
     def coefficients(self) -> NDArray[np.float64]:
         """Coefficients on the user's scale, the intercept first; one column a class if several."""

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificate.fit_file import Reliability
 from tacit.contract.release import Release
 from tacit.inference.estimates import Estimated, interval_frame, series_of
 from tacit.inference.hypotheses import WaldTest
 from tacit.inference.interval_results import IntervalResults
 from tacit.inference.regions import ConfidenceRegion
-from tacit.inference.reliability import WITHHELD, overall
 from tacit.inference.stored_results import StoredResults
-from tacit.inference.summary import Header, Shown, Summary, notes_of
+from tacit.inference.summary import Header, Shown, Summary
 from tacit.inference.units import Units
 
 
@@ -149,29 +147,9 @@ class Results(IntervalResults, ResultsMixin):
     def _results(self) -> Results:
         return self
 
-    @property
-    def reliability(self) -> Reliability:
-        """What a summary and a file say of the intervals."""
-        if not self.offered:
-            notes = notes_of(self.release, None)
-            declined = self.release.plan.intervals_declined
-            return Reliability(self.release.sandwich is None and not declined, notes=notes)
-        terms, notes = self.coefficients.statements, notes_of(self.release, self.judgement)
-        return Reliability(True, overall(terms), terms, notes)
-
     def summarise(self, shown: Shown) -> Summary:
         """The table of coefficients below the facts of the fit."""
         found = self.coefficients if self.offered else None
         response, named = self.release.plan.design.response, (self.names, self.values)
         header = Header.of(self.release)
         return Summary.of(header, response, named, found, self.reliability, shown)
-
-    def terms(self) -> list[list[Any]]:
-        """Name, coefficient, standard error and 95% interval of each term; None if not offered."""
-        if not self.offered:
-            return self.release.estimates()
-        found = self.coefficients
-        columns = (found.values, found.std_errors, *found.conf_int().T)
-        numbers = zip(*(column.tolist() for column in columns), strict=True)
-        rows = zip(self.names, numbers, found.statements, strict=True)
-        return [[name, row[0], None, None, None] if word == WITHHELD else [name, *row] for name, row, word in rows]

@@ -20,6 +20,7 @@ from tacit.design.response import Binary, CloglogBinary, Count, Positive, Probit
 from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, Line, factors_of, lines_frame, ratios, simultaneous_method
+from tacit.inference.kept_release import KeptRelease
 from tacit.inference.reliability import ExactJudgement, StepJudgement, not_offered
 from tacit.inference.summary_rendering import summary_csv, summary_html, summary_latex, summary_markdown, summary_text
 from tacit.inference.units import Units, checked_units
@@ -212,7 +213,7 @@ def ratio_name(response: Response) -> str:
     raise SettingError("exponentiate=True is for two classes (odds ratios) and counts (rate ratios).")
 
 
-def notes_of(release: Release, judgement: ExactJudgement | StepJudgement | None) -> tuple[str, ...]:
+def notes_of(release: Release | KeptRelease, judgement: ExactJudgement | StepJudgement | None) -> tuple[str, ...]:
     """Sentences below the table: why intervals are not nominal, and what is estimated."""
     plan = release.plan
     dates = tuple(date_notes(plan.design))

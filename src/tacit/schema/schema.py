@@ -291,8 +291,18 @@ def _named(name: object) -> str:
     return quoted(str(name), bare=False)
 
 
+_OTHER_WORDS = {
+    **dict.fromkeys(("min", "minimum", "low"), "lower"),
+    **dict.fromkeys(("max", "maximum", "high"), "upper"),
+    **dict.fromkeys(("values", "categories", "labels", "classes"), "levels"),
+}
+"""What other libraries call a key."""
+
+
 def _hint(name: object, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(str(name)[:200], list(known), n=1)
+    known = list(known)
+    close = [it for it in [_OTHER_WORDS.get(str(name).lower())] if it in known]
+    close = close or difflib.get_close_matches(str(name)[:200], known, n=1)
     return f" Did you mean {_named(close[0])}?" if close else ""
 
 

@@ -46,6 +46,14 @@ def test_ways_to_write_a_date(cell: Any, form: str) -> None:
     assert number(cell, form) == DAY
 
 
+@pytest.mark.parametrize(
+    ("cell", "form"),
+    [("2015 / 01", "%Y / %m"), ("01/15", "%m/%y"), (201501, "%Y%m"), ("Jan 2015", "%b %Y"), ("2015-01-01", "%Y / %m")],
+)
+def test_a_month_is_its_first_day(cell: Any, form: str) -> None:
+    assert number(cell, form) == DAY - 2
+
+
 @pytest.mark.parametrize("cell", [None, "", "NA", float("nan"), np.datetime64("NaT")])
 def test_missing(cell: Any) -> None:
     assert math.isnan(number(cell))

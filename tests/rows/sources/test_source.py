@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.errors import DataError, SchemaError
+from tacit.errors import DataError, FileError, SchemaError
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import names_read, require_columns, require_distinct, require_records, require_table
 
@@ -15,6 +15,21 @@ def test_response_name_avoids_the_columns() -> None:
 def test_unknown_columns_are_named_with_the_known_ones() -> None:
     with pytest.raises(SchemaError, match=r"no column 'c'\. It has: 'a', 'b'"):
         require_columns(("a", "b"), ["a", "c", "c"])
+
+
+def test_a_name_in_other_letters_and_an_index_are_told_of() -> None:
+    with pytest.raises(SchemaError, match="Is it 'Age'"):
+        require_columns(("Age", "b"), ["age", "b"], "pandas")
+    with pytest.raises(SchemaError, match="reset_index"):
+        require_columns(("b", "c"), ["age", "b"], "pandas")
+    with pytest.raises(SchemaError) as file:
+        require_columns(("b", "c"), ["age", "b"])
+    assert "index" not in str(file.value)
+
+
+def test_an_address_is_told_from_a_missing_file() -> None:
+    with pytest.raises(FileError, match="download it first"):
+        open_source("https://example.org/a.csv")
 
 
 def test_an_attached_response_is_readable() -> None:

@@ -64,7 +64,8 @@ def admit(
     sparse = stays_sparse(source, design)
     preparer = Preparer.of(design, sparse=sparse)
     encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
-    sources.require_columns(sources.names_read(source), (*encoder.numbers, *encoder.labels))
+    needed = (*encoder.numbers, *encoder.labels)
+    sources.require_columns(sources.names_read(source), needed, source.typed_by)
     if encoder.strict and fewest > 0 and source.resident:
         _require_weight(source, encoder)
     unit = design.attached.unit

@@ -71,7 +71,7 @@ def _spelt(text: str, pattern: re.Pattern[str]) -> float:
     parts = found.groupdict()
     year = int(parts["Y"]) if "Y" in parts else _full_year(int(parts["y"]))
     month = int(parts["m"]) if "m" in parts else SHORT_MONTHS.index(parts["b"].lower()) + 1
-    return float(date(year, month, int(parts["d"])).toordinal() - EPOCH)
+    return float(date(year, month, int(parts.get("d", 1))).toordinal() - EPOCH)
 
 
 def _full_year(short: int) -> int:

@@ -262,7 +262,8 @@ class RecordEncoder:
                 "Some records are invalid: a needed value is missing, infinite or no number, a label is not declared, "
                 f"or a record has more or fewer fields than the table. {''.join(f'{text} ' for text in demands)}"
                 'If the table spells numbers, letters, dates or missing cells in its own way, declare decimal = "," or '
-                'an encoding under [file], type = "date" with a format, or missing_codes in the schema. '
+                'an encoding under [file], type = "date" with a format, or missing_codes in the schema; '
+                "percent signs and marks of thousands are not read. "
                 'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing. '
                 # The same whatever the cells hold.
                 "(In scikit-learn's words: an argument must be a string or a real number. Complex data not supported.)"

@@ -118,7 +118,10 @@ def _open_matrix(data: Any, response: str | None, fewest: int) -> Source:
     values = arrays.as_matrix(data)
     if values.ndim != 2:
         expected = "Expected a table of two dimensions, records by columns"
-        raise DataError(f"{expected}; got {values.ndim}. Reshape your data: a single column is X.reshape(-1, 1).")
+        raise DataError(
+            f"{expected}; got {values.ndim}. Reshape your data: a single column is X.reshape(-1, 1), "
+            "and a list of dicts becomes a table by pandas.DataFrame(data)."
+        )
     sources.require_table(len(values), values.shape[1], fewest)
     names = tuple(f"x{j}" for j in range(values.shape[1]))
     if values.dtype.kind not in READABLE_KINDS:

@@ -6,7 +6,9 @@ Private: every value a batch hands out. Public: the names of the columns.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -141,8 +143,8 @@ def names_read(source: Source) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*source.names, *response, *attached_names(source).values())))
 
 
-def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
-    """Refuse columns that are not among the known ones, naming those."""
+def require_columns(known: Sequence[str], wanted: Iterable[str], library: str | None = None) -> None:
+    """Refuse columns that are not among the known ones, naming those; `library` is that of the table."""
     asked, there = list(dict.fromkeys(wanted)), frozenset(known)
     unknown = [name for name in asked if name not in there]
     missing = f"The table has no column {', '.join(map(repr, unknown))}"
@@ -150,7 +152,11 @@ def require_columns(known: Sequence[str], wanted: Iterable[str]) -> None:
         # Nothing fits: the first line may be a record, which must not be quoted.
         raise SchemaError(f"{missing}, nor any other that is asked for. {_other_delimiter(known)}")
     if unknown:
-        raise SchemaError(f"{missing}. It has: {', '.join(map(repr, known))}.")
+        close = difflib.get_close_matches(unknown[0].lower(), [name.lower() for name in known], n=1)
+        alike = [repr(name) for name in known if name.lower() in close][:1]
+        guess = f" Is it {alike[0]}? Names must be equal in schema and table." if alike else ""
+        index = " An index is no column: reset_index() makes it one." if library == "pandas" and not alike else ""
+        raise SchemaError(f"{missing}. It has: {', '.join(map(repr, known))}.{guess}{index}")
 
 
 def _other_delimiter(known: Sequence[str]) -> str:
@@ -161,7 +167,7 @@ def _other_delimiter(known: Sequence[str]) -> str:
             if mark in known[0]:
                 where = f'declare delimiter = "{spelt}" under [file] in the schema'
                 return f"Its first line holds one name only: if the columns are parted otherwise, {where}."
-    return "Does it have a line of names?"
+    return "Does it have names (a file in its first line; an array has none)?"
 
 
 def require_distinct(names: Names) -> None:
@@ -217,6 +223,8 @@ class FileState:
             if path.is_file() and os.access(path, os.R_OK):
                 return cls(path, status.st_ino, status.st_size, status.st_mtime_ns)
             problem = "may not be read" if path.is_file() else "is not a file"
+        if re.match(r"[a-z][a-z0-9+.-]+:/", str(path)):
+            problem = "is an address, and files of this machine are read: download it first"
         raise FileError(f"{path.name!r} {problem}.")
 
     def require_unchanged(self) -> None:

@@ -1,0 +1,115 @@
+"""What a stored fit states beside its coefficients is compared with what its ledger noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import tacit
+from tacit.certificate.fit_file import Estimates, StoredFit, Term
+from tacit.certificate.release_digest import digest_of_fit, first_digest_of_fit
+from tacit.errors import CertificateError
+from tacit.inference.stated_estimates import compare_estimates
+from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
+
+TABLE, SCHEMA = pd.DataFrame(clinic_table(4000)), tacit.Schema.parse(CLINIC_SCHEMA)
+
+
+def fit_of(**settings: Any) -> tacit.Fit:
+    return tacit.glm("readmit ~ age + bmi", TABLE, SCHEMA, epsilon=3.0, random_state=1, **settings)
+
+
+@pytest.fixture(scope="module")
+def fit() -> tacit.Fit:
+    return fit_of()
+
+
+def forged(fit: tacit.Fit, change: Callable[[Estimates], Estimates]) -> StoredFit:
+    """A fit that adds up in itself, of the same release, and states something else."""
+    assert fit.release is not None
+    return StoredFit.from_release(fit.release, "binomial", change(fit.stored.estimates))
+
+
+def narrower(estimates: Estimates) -> Estimates:
+    return replace(estimates, terms=tuple(replace(term, std_err=(term.std_err or 0) / 2) for term in estimates.terms))
+
+
+def moved_end(estimates: Estimates) -> Estimates:
+    first, *others = estimates.terms
+    return replace(estimates, terms=(replace(first, lower=(first.lower or 0) + 1e-3), *others))
+
+
+def without_an_interval(estimates: Estimates) -> Estimates:
+    first, *others = estimates.terms
+    return replace(estimates, terms=(Term(first.name, first.coef), *others))
+
+
+def less_noise(estimates: Estimates) -> Estimates:
+    assert estimates.scatter is not None
+    privacy = tuple(value * 0.99 for value in estimates.scatter.privacy)
+    return replace(estimates, scatter=replace(estimates.scatter, privacy=privacy))
+
+
+def other_covariance(estimates: Estimates) -> Estimates:
+    assert estimates.covariance is not None
+    *rows, last = estimates.covariance
+    return replace(estimates, covariance=(*rows, (-last[0], *last[1:])))
+
+
+def other_label(estimates: Estimates) -> Estimates:
+    told = estimates.reliability
+    assert told.terms is not None
+    label = "conservative" if told.terms[0] == "nominal" else "nominal"
+    return replace(estimates, reliability=replace(told, terms=(label, *told.terms[1:])))
+
+
+def another_note(estimates: Estimates) -> Estimates:
+    return replace(estimates, reliability=replace(estimates.reliability, notes=("All is well.",)))
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (narrower, "standard errors or intervals"),
+        (moved_end, "standard errors or intervals"),
+        (without_an_interval, "standard errors or intervals"),
+        (less_noise, "variances"),
+        (other_covariance, "variances"),
+        (other_label, "labels or notes"),
+        (another_note, "labels or notes"),
+    ],
+)
+def test_other_statements_about_the_same_release_are_refused(
+    fit: tacit.Fit, change: Callable[[Estimates], Estimates], what: str
+) -> None:
+    other = forged(fit, change)
+    other.certificate.check()
+    assert digest_of_fit(other) == fit.release_digest
+    with pytest.raises(CertificateError, match=f"states other {what} than follow"):
+        compare_estimates(other)
+
+
+@pytest.mark.parametrize("settings", [{}, {"statistics": ["deviance"]}, {"inference": False}])
+def test_a_fit_states_what_follows_from_its_release(settings: dict[str, Any], tmp_path: Path) -> None:
+    fit_of(**settings).save(tmp_path / "fit.json")
+    assert compare_estimates(StoredFit.read(tmp_path / "fit.json"))
+
+
+def test_intervals_that_nobody_paid_for_are_refused(fit: tacit.Fit) -> None:
+    bare = fit_of(inference=False)
+    terms = tuple(
+        replace(term, std_err=0.1, lower=term.coef - 1, upper=term.coef + 1) for term in bare.stored.estimates.terms
+    )
+    with pytest.raises(CertificateError, match="its release was without any"):
+        compare_estimates(forged(bare, lambda estimates: replace(estimates, terms=terms)))
+
+
+def test_the_digest_of_a_release_covers_what_intervals_are_made_of(fit: tacit.Fit) -> None:
+    other = replace(fit.stored, further={"inference": {**fit.stored.further["inference"], "signal": 1e6}})
+    assert digest_of_fit(other) != fit.release_digest
+    assert first_digest_of_fit(other) == first_digest_of_fit(fit.stored)
