@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tacit
@@ -104,3 +105,16 @@ def test_the_sign_along_the_direction_is_kept_whatever_the_noise() -> None:
     for seed in range(20):
         theta = plan.solver.run(Watched(plan, X, y, np.random.default_rng(seed)), plan).theta
         assert theta[:-1] @ directions[-1] > 0
+
+
+@pytest.mark.filterwarnings("ignore:The budget is small")
+def test_a_deviance_is_measured_where_one_direction_alone_was_kept() -> None:
+    X, y, _ = rows(120, 8, 0.0, 5)
+    columns = {f"x{j}": X[:, j] for j in range(8)}
+    declared = {name: {"type": "numeric", "lower": -1, "upper": 1} for name in columns}
+    schema = tacit.Schema.from_mapping({"columns": {**declared, "y": {"type": "binary"}}})
+    table = pa.table({**columns, "y": y.astype(int)})
+    fit = tacit.glm(f"y ~ {' + '.join(columns)}", table, schema, epsilon=0.8, statistics=["deviance"])
+    assert fit.release is not None
+    assert fit.release.plan.solver.name == "label-direction"
+    assert np.isfinite(fit.release.statistics[0].value)

@@ -120,8 +120,7 @@ class Responder:
             # Of released coefficients of the prepared row: z·(M⁻¹θ) = u·θ.
             if self._settled is None:
                 return query
-            there: NDArray[np.float64] = np.asarray(np.linalg.solve(self._settled, query.theta), dtype=np.float64)
-            return replace(query, theta=there)
+            return replace(query, theta=coefficients_there(self._settled, query.theta))
         matrix = None if isinstance(query, queries.WITHOUT_COORDINATES) else query.matrix
         if matrix is not None and self._settled is None:
             self._store = self._store.recast(matrix)
@@ -144,6 +143,15 @@ class Responder:
     def __exit__(self, *error: object) -> None:
         self._store.close()
         self._results.clear()
+
+
+def coefficients_there(matrix: NDArray[np.float64], theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """X with M x = θ. Where a solver keeps few directions M is singular; θ is then among what it spans."""
+    try:
+        found = np.linalg.solve(matrix, theta)
+    except np.linalg.LinAlgError:
+        found = np.linalg.lstsq(matrix, theta)[0]
+    return np.asarray(found, dtype=np.float64)
 
 
 def exchange_key(seed: int | None) -> bytes:
