@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from benchmarks.coverage import (
     invented,
     invented_after,
-    invented_far,
     invented_last,
     invented_later,
     populations_binary,
@@ -30,14 +29,11 @@ POPULATIONS: dict[str, Population] = {
         invented_later,
         invented_last,
         invented_after,
-        invented_far,
     )
     for population in module.populations()
 }
 INVENTED = frozenset(
-    it.name
-    for module in (invented, invented_later, invented_last, invented_after, invented_far)
-    for it in module.populations()
+    it.name for module in (invented, invented_later, invented_last, invented_after) for it in module.populations()
 )
 
 

@@ -7,7 +7,6 @@ that caps, floors and fallbacks act that an ordinary table seldom reaches.
 from __future__ import annotations
 
 import dataclasses
-import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,7 +32,6 @@ from tacit.contract.query import (
 )
 from tacit.privacy.budget import Budget
 from tacit.solvers.counting import count_records
-from tacit.solvers.gradient_tail import LARGEST
 from tacit.solvers.locating import locate
 from tools.golden import family_plans
 from tools.golden.plans import plan_of
@@ -48,8 +46,7 @@ class Script:
     Columns are normal around `center` with deviation `spread`, but for a share `atom` at one value.
     Residuals have `residual` for a deviation; other sums over residuals are `share` of the records.
     Norms of gradients are those of a normal variable with deviation `norm`; `excess` is their mean share of the way
-    from a quantile to where it is cut, and `unfitted` the share of records beyond the last end. Norms of rows, where
-    they are told, are lognormal around `rows`, with `row_excess` beyond their quantile.
+    from a quantile to where it is cut, and `unfitted` the share of records beyond the last end.
     `noise` is on a count, over the records, and on the other answers in their own units.
     """
 
@@ -66,8 +63,6 @@ class Script:
     unfitted: float = 0.0
     noise: float = 1e-3
     total: float = 1.0
-    rows: float | None = None
-    row_excess: float = 0.01
 
 
 SCRIPTS: Mapping[str, Script] = {
@@ -142,10 +137,6 @@ class ScriptedGate:
         return law.cdf(query.start + query.cap) - law.cdf(query.start)
 
     def _norms(self, query: GradientNorm) -> float:
-        if query.row_bound >= LARGEST and self.script.rows is not None:
-            if query.measure is Measure.SHARE:
-                return self.script.row_excess
-            return NormalDist(math.log(self.script.rows), 0.1).cdf(math.log(query.start + query.cap))
         if query.shortened:
             return self.script.unfitted
         if query.measure is Measure.SHARE:
@@ -204,7 +195,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, model, n, settings in family_plans.runs():
         for script in family_plans.SCRIPTS:
             yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
-    for name, model, n, settings, rare in (*_special(), *_rows(), *_levels(), *_flat()):
+    for name, model, n, settings, rare in (*_special(), *_levels(), *_flat()):
         yield name, partial(_run, model, n, 6, settings, rare)
     for script in ("ordinary", "noisy", "few", "fewer"):
         for name, model, n, d, settings in _larger():
@@ -266,21 +257,6 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     for gradient in (0.0105, 0.0118, 0.0132):
         name = f"poisson far step {gradient:g}"
         yield name, "poisson", 100_000, {"inference": True}, Script(gradient=gradient)
-
-
-def _rows() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
-    """Rows of many lengths, and of many excesses beyond their quantile."""
-    for rows in np.geomspace(1.5, 14, 12).tolist():
-        long = Script(rows=rows, noise=1e-4)
-        yield f"logistic rows of {rows:.3g}", "logistic", 100_000, {"inference": True}, long
-    for spread in (0.12, 0.125, 0.13, 0.135):
-        rare = Script(rows=4.0, spread=spread, noise=1e-5)
-        yield f"logistic rows of rare labels {spread:g}", "logistic", 400_000, {"inference": True}, rare
-    yield "logistic rows of many", "logistic", 500_000, {"inference": True}, Script(rows=20.5, noise=1e-5)
-    for excess in np.geomspace(2e-3, 0.05, 8).tolist():
-        for model in ("linear", "poisson"):
-            long = Script(rows=5.0, row_excess=excess, share=SMALL[model], noise=1e-4)
-            yield f"{model} rows beyond {excess:.2g}", model, 20_000, {"inference": True}, long
 
 
 def _levels() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:

@@ -12,7 +12,6 @@ These norms are of weighted rows. After the step, records are counted whose grad
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -111,24 +110,15 @@ def bias_at(
     return clip.worst if plan.private and found > clip.expected * plan.count else clip.bias
 
 
-@functools.lru_cache(maxsize=64)
-def normal_ratios(held: float) -> Vector:
-    """|Z| beyond its quantile, over that, at even steps of its share."""
+def tail_law(quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False) -> Vector | None:
+    """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy.
+
+    A `heavy` one is lognormal, g_q exp(γ(|Z| / z_q - 1)): with the same mean excess more norms are far beyond.
+    """
     places = (np.arange(TAIL.points) + 0.5) / TAIL.points
     inverse = NormalDist().inv_cdf
     ends = [inverse(share) for share in ((1 + held + (1 - held) * places) / 2).tolist()]
-    return np.array(ends) / inverse((1 + held) / 2)
-
-
-def tail_law(
-    quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False, cap: float | None = None
-) -> Vector | None:
-    """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy.
-
-    The excess is that of norms up to 1 + `cap` quantiles, by the rule unless given. A `heavy` law is lognormal,
-    g_q exp(γ(|Z| / z_q - 1)): with the same mean excess more norms are far beyond.
-    """
-    ratios = normal_ratios(held)
+    ratios = np.array(ends) / inverse((1 + held) / 2)
     logs = ratios - 1 if heavy else np.log(ratios)
 
     def tail(power: float, bound: float) -> Vector:
@@ -138,7 +128,7 @@ def tail_law(
         return float((1 - held) * (tail(power, bound) - quantile).mean())
 
     powers = np.linspace(*TAIL.powers, TAIL.grid)
-    most = (1 + (TAIL.cap if cap is None else cap)) * quantile
+    most = (1 + TAIL.cap) * quantile
     if excess > TAIL.saturated * excess_of(float(powers[-1]), most) and largest > most:
         # An excess beyond what the public bound allows is noise.
         return None

@@ -132,10 +132,8 @@ class OneStep:
     row_rounds: int = rule(6, "counts for their quantile")
     row_octaves: int = rule(4, "in which it is sought")
     row_top: float = rule(8.0, "up to so many √d")
-    row_cap: float = rule(
-        0.5, "their excess is cut at so many quantiles: more has more noise and tells less of many rows"
-    )
-    other_effects: float = rule(1.0, "part by which effects among rows that weigh less may differ")
+    row_noises: float = rule(1.0, "deviations of its noise that are taken off the mean excess")
+    other_effects: float = rule(0.25, "part by which effects among rows that weigh less may differ")
     row_least: float = rule(0.85, "least clip at that quantile, in usual ones")
     row_most: Growth = rule(Growth(1.0, 120.0, 0.5, 1.0, 2.0), "largest one: with more noise a shift is hardly seen")
     curved_rows: Growth = rule(

@@ -1,15 +1,12 @@
 """How long rows are: a quantile of their norms and the mean of what lies beyond, both paid for.
 
 Rows beyond a bound C weigh less, and where a model's mean is wrong for them its target moves. Of the information
-τ = E(1 - w)‖z‖² / d is weighed away, less what is of normal rows. If effects among these rows differ by a part κ from
-those among the others, the mean gradient is off by about κ τ M θ, θ without its level: a bound that is added to that of
-the clip. The excess is read just beyond the quantile, where rows are many enough for the noise, and a lognormal law
-goes on from there: a few rows far beyond are not seen.
+τ = E(1 - w)‖z‖² / d is weighed away. If effects among these rows differ by a part κ from those among the others, the
+mean gradient is off by about κ τ M θ, θ without its level: a bound that is added to that of the clip.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 
@@ -38,17 +35,6 @@ def measures_rows(loss: Loss, design: Design) -> bool:
     return single and numbers and loss.code not in {Code.HUBER, Code.SOFTMAX}
 
 
-@functools.lru_cache(maxsize=64)
-def normal_law(dimension: float, held: float) -> tuple[Vector, Vector]:
-    """Norms of standard normal rows beyond this quantile, over it, and their shares of all rows."""
-    norms = np.linspace(0.0, math.sqrt(dimension) + 8.0, 4001)[1:]
-    logs = (dimension - 1) * np.log(norms) - norms**2 / 2
-    shares = np.exp(logs - logs.max())
-    shares /= shares.sum()
-    place = int(np.searchsorted(np.cumsum(shares), held))
-    return norms[place:] / norms[place], shares[place:]
-
-
 @dataclass(frozen=True)
 class RowNorms:
     """Norms beyond a quantile at even steps of their share (None: too heavy for any law), and that share."""
@@ -58,16 +44,11 @@ class RowNorms:
     law: Vector | None
 
     def left_out(self, bound: float, dimension: float) -> float:
-        """Part of the information that weights w = (C / ‖z‖)² beyond a bound C leave out.
-
-        What they leave out of normal rows with the same quantile is not counted.
-        """
+        """Part of the information that weights (C / ‖z‖)² beyond a bound C leave out: 1 at most."""
         if self.law is None:
             return 1.0
-        ratios, shares = normal_law(dimension, 1 - self.beyond)
-        own = self.beyond * float(np.mean(np.maximum(self.law**2 - bound**2, 0.0)))
-        usual = float(shares @ np.maximum((self.quantile * ratios) ** 2 - bound**2, 0.0))
-        return min(1.0, max(0.0, own - usual) / dimension)
+        weight = np.minimum(1.0, bound / self.law) ** 2
+        return min(1.0, self.beyond * float(np.mean(self.law**2 * (1 - weight))) / dimension)
 
 
 def ask_norms(gate: Gate, plan: Plan, coordinates: Coordinates) -> RowNorms:
@@ -87,12 +68,12 @@ def ask_norms(gate: Gate, plan: Plan, coordinates: Coordinates) -> RowNorms:
 
     top = ONE_STEP.row_top * math.sqrt(coordinates.dimension)
     quantile = bisect_octaves(within, top, ONE_STEP.row_octaves, ONE_STEP.row_rounds, held * plan.count)
-    cap = ONE_STEP.row_cap * quantile
+    cap = TAIL.cap * quantile
     query = GradientNorm(far, LARGEST, cap, matrix, loss, Measure.SHARE, start=quantile, shortened=True)
     answer = gate.ask(query)
-    excess = cap * max(0.0, float(answer.value[0])) / plan.count
-    law = tail_law(quantile, held, excess, LARGEST, heavy=True, cap=ONE_STEP.row_cap)
-    return RowNorms(quantile, 1 - held, law)
+    seen = float(answer.value[0]) - ONE_STEP.row_noises * answer.noise_scale
+    excess = cap * max(0.0, seen) / plan.count
+    return RowNorms(quantile, 1 - held, tail_law(quantile, held, excess, LARGEST, heavy=True))
 
 
 def shift_bound(coordinates: Coordinates, curvature: Matrix, theta: Vector, mean_row: Vector, left_out: float) -> float:
