@@ -16,7 +16,21 @@ from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, clinic_tabl
 
 LONGEST = 2500  # Characters of a text that a cell shows.
 
-PLAIN = frozenset({"assumptions", "budget", "certificate", "guarantee", "loss", "mean"})
+PLAIN = frozenset(
+    {
+        "assumptions",
+        "budget",
+        "certificate",
+        "cluster",
+        "feature map",
+        "format of a file",
+        "guarantee",
+        "loss",
+        "mean",
+        "polynomial",
+        "solver",
+    }
+)
 """Objects whose text is the call that makes them, or names their digest."""
 
 
@@ -72,6 +86,12 @@ def objects() -> dict[str, Any]:
         "loss": fit.plan.loss,
         "status of a ledger": tacit.Ledger(budget=tacit.Budget(epsilon=1.0, delta=1e-6)).status(),
         "selection": tacit.select(pd.DataFrame(clinic_table(500)), schema, ["age > 50", "bmi > 30"], epsilon=1.0),
+        "feature map": tacit.RandomFourier(8),
+        "polynomial": tacit.Polynomial(2),
+        "format of a file": tacit.FileFormat(";"),
+        "cluster": tacit.Cluster(workers=2),
+        "solver": tacit.Langevin(mu=1.0, certified=False, steps=3),
+        "holdout": tacit.ReusableHoldout(pd.DataFrame(clinic_table(500)), schema, epsilon=1.0),
         "comparison": tacit.compare(
             "readmit ~ age",
             tacit.public(pd.DataFrame(clinic_table(500))),

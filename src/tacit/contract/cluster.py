@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.validate import whole
 
@@ -12,7 +13,7 @@ SCHEMES = ("tcp://", "tls://", "inproc://")
 
 
 @dataclass(frozen=True)
-class Cluster:
+class Cluster(Displayed):
     """A Dask cluster: the address of its scheduler, or so many worker processes on this machine.
 
     Beyond this machine only `tls://` is taken, with certificates on both sides; without the three files, those of

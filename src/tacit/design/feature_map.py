@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.display import Displayed
 from tacit.documents.dataclass_json import NOT_STORED
 from tacit.errors import SettingError
 from tacit.validate import positive, whole, within
@@ -19,7 +20,7 @@ MOST_FEATURES = 100_000
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(Displayed):
     """All products of up to `degree` mapped columns; the constant is left to the intercept.
 
     With `interaction_only` no column is multiplied by itself. In order and number the features are
@@ -66,7 +67,7 @@ class Polynomial:
 
 
 @dataclass(frozen=True)
-class RandomFourier:
+class RandomFourier(Displayed):
     """√(1/count)·(cos w·u, sin w·u) for `count` random frequencies w ~ N(0, I / scale²).
 
     The inner product of two rows of features approaches the Gaussian kernel exp(-‖u - v‖² / (2 scale²)) as `count`

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from types import MappingProxyType
 
+from tacit.display import Displayed
 from tacit.documents.dataclass_json import OMITTED
 from tacit.errors import SchemaError
 from tacit.validate import one_of, shown
@@ -33,7 +34,7 @@ _TABLES = re.compile(
 
 
 @dataclass(frozen=True)
-class FileFormat:
+class FileFormat(Displayed):
     """How a text file is written; a delimiter of None is a tab for .tsv files and a comma for others.
 
     Guarantee: the encoding has ASCII's bytes for ASCII's letters, and each byte of a line feed ends a line, so lines

@@ -20,6 +20,7 @@ from tacit.contract.holdout_price import HoldoutPrice, holdout_price
 from tacit.contract.plan import PublicFact
 from tacit.contract.statistic_query import BoundedSums
 from tacit.design.expression import cells_of
+from tacit.display import Displayed, Shown
 from tacit.engine.holdout import HoldoutTerms, opened_holdout
 from tacit.engine.ledger_use import Charged, Refusals
 from tacit.engine.table import Table
@@ -38,7 +39,7 @@ SAMPLING, COMPARED = 2.0, 4.0
 
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(Displayed):
     """What a holdout says of a claim: the claim itself where it is near, else a mean of its own, with its noise."""
 
     value: float
@@ -46,7 +47,7 @@ class Checked:
     noise_scale: float = 0.0
 
 
-class ReusableHoldout(AbstractContextManager["ReusableHoldout"]):
+class ReusableHoldout(AbstractContextManager["ReusableHoldout"], Displayed):
     """Checks claims about means of bounded expressions on private records; a context manager, which opens them once.
 
     A claim is confirmed where it is within a noisy threshold of the mean over the records. Else the mean is released,
@@ -123,6 +124,15 @@ class ReusableHoldout(AbstractContextManager["ReusableHoldout"]):
     def __reduce__(self) -> NoReturn:
         """Refuse copies and pickles, which could be opened where no ledger is charged."""
         raise PlanViolation("A holdout cannot be copied or pickled: make it where it is opened.")
+
+    def _shown(self) -> Shown:
+        asked = sum(not confirmed for *_, confirmed in self._answers)
+        facts = (
+            ("budget", str(self.budget)),
+            ("releases", f"{asked} of {self._releases} used"),
+            ("claims checked", str(len(self._answers))),
+        )
+        return Shown("Reusable holdout", facts)
 
     def __enter__(self) -> Self:
         """Read the records and charge all releases."""

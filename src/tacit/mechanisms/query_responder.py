@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ from tacit.noise.entropy import BYTES_PER_WORD, Entropy, SeededEntropy, SystemEn
 from tacit.rows.admission.clip_and_scale import rescale
 from tacit.rows.storage.record_store import Draw
 from tacit.rows.storage.store import Store
+
+if TYPE_CHECKING:
+    from tacit.mechanisms.block_results import Draws
 
 _answer = partial(deferred, "tacit.mechanisms")
 
@@ -99,14 +103,18 @@ class Responder:
 
     def _results_of(self, query: AnyBlockQuery) -> NDArray[np.float64]:
         """Results of the blocks; queries of the same function and number of blocks share them."""
-        from tacit.mechanisms.block_results import SecretDraws, block_results
+        from tacit.mechanisms.block_results import block_results
 
         key = query.function, query.blocks
         if key not in self._results:
-            # Without noise nothing is private: the blocks are then the same in every run.
-            draws = SecretDraws(self._entropy or SeededEntropy(0))
-            self._results[key] = block_results(*key, self._store, draws, self._progress)
+            self._results[key] = block_results(*key, self._store, self._draws(), self._progress)
         return self._results[key]
+
+    def _draws(self) -> Draws:
+        from tacit.mechanisms.block_results import SecretDraws
+
+        # Without noise nothing is private: the blocks are then the same in every run.
+        return SecretDraws(self._entropy or SeededEntropy(0))
 
     def _in_coordinates(self, query: TableQuery) -> TableQuery:
         for name in ("theta", "gradient"):

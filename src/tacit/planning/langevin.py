@@ -20,6 +20,7 @@ import numpy as np
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, GradientSum, QueryKind
+from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.privacy.relation import Relation
 from tacit.solvers.coordinates import gradient_bound
@@ -30,7 +31,7 @@ MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True)
-class Langevin:
+class Langevin(Displayed):
     """A solver for `epsilon=inf`, given in the place of a solver's name. It protects nobody.
 
     Parameters
