@@ -176,7 +176,7 @@ def test_the_answer_of_several_classes_has_a_column_a_class() -> None:
     def slope(flat: Rows) -> Rows:
         z = X @ flat.reshape(WIDTH, classes)
         gap = np.exp(z - np.logaddexp.reduce(z, axis=1)[:, None]) - (y[:, None] == np.arange(classes))
-        return (X.T @ (weight[:, None] * gap)).ravel() + ridge * flat
+        return np.asarray((X.T @ (weight[:, None] * gap)).ravel() + ridge * flat)
 
     start = np.zeros(WIDTH * classes)
     expected = optimize.minimize(value, start, method="BFGS", jac=slope, options={"gtol": 1e-8}).x
