@@ -113,3 +113,15 @@ def test_the_digest_of_a_release_covers_what_intervals_are_made_of(fit: tacit.Fi
     other = replace(fit.stored, further={"inference": {**fit.stored.further["inference"], "signal": 1e6}})
     assert digest_of_fit(other) != fit.release_digest
     assert first_digest_of_fit(other) == first_digest_of_fit(fit.stored)
+
+
+def test_an_end_beside_a_small_standard_error_is_measured_by_it(fit: tacit.Fit) -> None:
+    """Columns of large units have small errors: an intercept's error must not hide that one of theirs was changed."""
+
+    def shifted(estimates: Estimates) -> Estimates:
+        small = min(estimates.terms, key=lambda term: term.std_err or 1.0)
+        moved = replace(small, lower=(small.lower or 0.0) - 1e-4 * (small.std_err or 0.0))
+        return replace(estimates, terms=tuple(moved if term is small else term for term in estimates.terms))
+
+    with pytest.raises(CertificateError, match="standard errors or intervals"):
+        compare_estimates(forged(fit, shifted))

@@ -6,18 +6,22 @@ they are computed again here and compared. Numbers may differ by the rounding of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.certificate.fit_file import Estimates, StoredFit
+from tacit.certificate.fit_file import Estimates, StoredFit, Term
 from tacit.certificate.stored_inference import LARGEST_WIDTH
 from tacit.errors import CertificateError
 from tacit.inference.interval_results import IntervalResults
 from tacit.inference.kept_release import KeptRelease
 
 ROUNDING = 1e-6
-"""Part of a number by which machines may differ: the last bits, after two inversions of a matrix."""
+"""Part of a standard error by which machines may differ: the last bits, after two inversions of a matrix."""
+LAST_BITS = 1e-8
+"""Part of a coefficient that counts as a standard error: an end beside a tiny one is rounded as the coefficient is."""
+Vector = NDArray[np.float64]
 
 
 def compare_estimates(stored: StoredFit) -> bool:
@@ -35,8 +39,8 @@ def compare_estimates(stored: StoredFit) -> bool:
         raise CertificateError("the fit states standard errors or intervals, and its release was without any")
     found, said = IntervalResults(kept).estimates(), stored.estimates
     compared = {
-        "standard errors or intervals": _same_numbers(_ends(found), _ends(said)),
-        "variances": _same_numbers(_variances(found), _variances(said)),
+        "standard errors or intervals": _same_ends(found, said),
+        "variances": _same_variances(found, said),
         "labels or notes": found.reliability == said.reliability,
     }
     others = [name for name, same in compared.items() if not same]
@@ -60,19 +64,41 @@ def _ends(estimates: Estimates) -> list[list[float | None]]:
     return [[term.std_err, term.lower, term.upper] for term in estimates.terms]
 
 
-def _variances(estimates: Estimates) -> list[Sequence[float | None]]:
-    scatter = estimates.scatter
-    parts = () if scatter is None else (scatter.sampling, scatter.privacy, scatter.degrees)
-    return [*parts, *(estimates.covariance or ())]
-
-
-def _same_numbers(found: Sequence[Sequence[float | None]], said: Sequence[Sequence[float | None]]) -> bool:
-    """Whether the same numbers are there, and each is equal but for rounding, which the largest of its row measures."""
-    if [[number is None for number in row] for row in found] != [[number is None for number in row] for row in said]:
+def _same_ends(found: Estimates, said: Estimates) -> bool:
+    """Whether standard errors and ends are equal but for rounding: an end's is measured by its standard error."""
+    pairs = zip(_ends(found), _ends(said), strict=True)
+    if any([one is None for one in row] != [one is None for one in other] for row, other in pairs):
         return False
-    rows = zip(found, said, strict=True)
-    numbers = ([np.array([n for n in row if n is not None]) for row in pair] for pair in rows)
-    return all(
-        np.allclose(one, other, rtol=ROUNDING, atol=ROUNDING * max(np.abs(one[np.isfinite(one)]), default=0.0))
-        for one, other in numbers
-    )
+    rows = [(term, other) for term, other in zip(found.terms, said.terms, strict=True) if term.std_err is not None]
+    mine, others = (np.array([_ends_of(pair[side]) for pair in rows]).reshape(-1, 3) for side in (0, 1))
+    coefficients = np.array([term.coef for term, _ in rows])
+    return _near(mine, others, np.abs(mine[:, :1]) + np.abs(coefficients[:, None]) * LAST_BITS)
+
+
+def _ends_of(term: Term) -> list[float]:
+    return [math.nan if number is None else number for number in (term.std_err, term.lower, term.upper)]
+
+
+def _same_variances(found: Estimates, said: Estimates) -> bool:
+    """Whether variances are equal but for rounding: columns of other units have other scales."""
+    if (found.scatter is None, found.covariance is None) != (said.scatter is None, said.covariance is None):
+        return False
+    same = True
+    if found.scatter is not None and said.scatter is not None:
+        mine, others = (np.array([it.sampling, it.privacy]) for it in (found.scatter, said.scatter))
+        degrees = np.array(found.scatter.degrees)
+        same = _near(mine, others, np.abs(mine).sum(axis=0)) and _near(degrees, np.array(said.scatter.degrees), degrees)
+    if found.covariance is not None and said.covariance is not None:
+        errors = np.sqrt([row[-1] for row in found.covariance])
+        rows = zip(found.covariance, said.covariance, errors, strict=True)
+        same = same and all(
+            _near(np.array(row), np.array(other), error * errors[: len(row)]) for row, other, error in rows
+        )
+    return same
+
+
+def _near(found: Vector, said: Vector, scale: Vector) -> bool:
+    """Whether numbers differ by rounding only, each measured by its own scale. Infinite ones are the same."""
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(found - said)
+        return bool(np.all((found == said) | (np.isnan(found) & np.isnan(said)) | (apart <= ROUNDING * scale)))
