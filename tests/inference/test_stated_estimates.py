@@ -115,13 +115,14 @@ def test_the_digest_of_a_release_covers_what_intervals_are_made_of(fit: tacit.Fi
     assert first_digest_of_fit(other) == first_digest_of_fit(fit.stored)
 
 
-def test_an_end_beside_a_small_standard_error_is_measured_by_it(fit: tacit.Fit) -> None:
-    """Columns of large units have small errors: an intercept's error must not hide that one of theirs was changed."""
+def test_each_variance_is_measured_by_its_own_column(fit: tacit.Fit) -> None:
+    """A column of large units has small variances: an intercept's must not hide that one of theirs was changed."""
 
-    def shifted(estimates: Estimates) -> Estimates:
-        small = min(estimates.terms, key=lambda term: term.std_err or 1.0)
-        moved = replace(small, lower=(small.lower or 0.0) - 1e-4 * (small.std_err or 0.0))
-        return replace(estimates, terms=tuple(moved if term is small else term for term in estimates.terms))
+    def changed(estimates: Estimates) -> Estimates:
+        assert estimates.scatter is not None
+        privacy = list(estimates.scatter.privacy)
+        privacy[privacy.index(min(privacy))] *= 0.9995
+        return replace(estimates, scatter=replace(estimates.scatter, privacy=tuple(privacy)))
 
-    with pytest.raises(CertificateError, match="standard errors or intervals"):
-        compare_estimates(forged(fit, shifted))
+    with pytest.raises(CertificateError, match="variances"):
+        compare_estimates(forged(fit, changed))
