@@ -168,3 +168,36 @@ def test_other_intervals_are_found_beside_the_charge_of_a_ledger(kept: Path, com
     assert refused.code == 4
     assert "other standard errors or intervals than follow from its release" in " ".join(refused.err.split())
     assert command("verify", "joint.json", "--fit", "one.json").code == 0
+
+
+def test_the_words_of_a_charge_do_not_command_a_terminal(kept: Path, command: Command) -> None:
+    assert command("ledger", "create", "clinic.ledger", "--epsilon", 9, "--delta", 1e-6).code == 0
+    charged = ("--ledger", "clinic.ledger", "-o", "one.json")
+    assert command(*FIT, "--epsilon", 1, "--delta", 1e-6, *charged).code == 0
+    assert command("ledger", "certificate", "clinic.ledger", "-o", "joint.json").code == 0
+    speaking = "a\x1b[2J\x07\u202e\x9b31m"
+    alter("joint.json", lambda it: it["charges"][0].update(formula=speaking, time=speaking), redigest=True)
+    done = command("verify", "joint.json", "--fit", "one.json")
+    assert done.code == 0
+    assert "is charge 1 of 1" in done.out
+    assert all(character.isprintable() or character == "\n" for character in done.out)
+
+
+def test_intervals_that_were_added_to_a_fit_without_any_are_not_vouched_for(kept: Path, command: Command) -> None:
+    assert command("ledger", "create", "clinic.ledger", "--epsilon", 9, "--delta", 1e-6).code == 0
+    charged = ("--ledger", "clinic.ledger", "-o", "bare.json", "--no-inference")
+    assert command(*FIT, "--epsilon", 1, "--delta", 1e-6, *charged).code == 0
+    assert command("ledger", "certificate", "clinic.ledger", "-o", "joint.json").code == 0
+    bare, whole = StoredFit.read("bare.json"), StoredFit.read("fit.json")
+    named = zip(bare.estimates.terms, whole.estimates.terms, strict=True)
+    terms = tuple(replace(other, coef=own.coef) for own, other in named)
+    inside = {**whole.document, "further": whole.further}
+    document = {**bare.document, **{name: inside[name] for name in ("scatter", "covariance", "reliability", "further")}}
+    document["terms"] = [asdict(term) for term in terms]
+    covered = {name: part for name, part in document.items() if name not in {"format", "certificate", "digest"}}
+    certificate = {**document["certificate"], "released": fingerprint_of(covered), "signature": None}
+    document["certificate"] = {**certificate, "digest": digest_of(certificate)}
+    Path("forged.json").write_text(json.dumps({**document, "digest": digest_of(document)}), encoding="utf-8")
+    found = command("verify", "joint.json", "--fit", "forged.json", "--json")
+    assert found.code == 0
+    assert "standard errors and intervals cannot be" in found.document["compared"]

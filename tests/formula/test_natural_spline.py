@@ -62,3 +62,13 @@ def test_weights_are_the_last_columns_of_householders_q(inner: tuple[float, ...]
     q = np.linalg.qr(ends, mode="complete")[0][:, 2:]
     found = np.array([each.weights[1:] for each in natural_basis("x", knots)]).T
     np.testing.assert_allclose(found, q, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("low", "width"), [(0.0, 1e-290), (0.0, 1e99), (-1e300, 1e300), (5e-324, 1e-307), (1.0, 1e-15)]
+)
+def test_a_basis_does_not_depend_on_the_unit_of_its_column(low: float, width: float) -> None:
+    near = [low, low + width / 4, low + width / 2, low + width]
+    unit = [(knot - low) / width for knot in near]
+    found, expected = ([each.weights for each in natural_basis("x", knots)] for knots in (near, unit))
+    np.testing.assert_allclose(found, expected, atol=1e-9)

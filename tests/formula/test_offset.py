@@ -10,6 +10,7 @@ import statsmodels.api as sm
 import tacit
 from tacit.design.attached_columns import Offset, OffsetSum, OffsetTerm
 from tacit.design.response import find_family
+from tacit.errors import FormulaError
 from tacit.formula.offset import offset_term, summed_offset
 from tacit.schema.schema import NumericColumn, Schema
 
@@ -37,6 +38,12 @@ SCHEMA = Schema(
 )
 def test_what_is_read(spelling: str, expected: OffsetTerm | None) -> None:
     assert offset_term(spelling, SCHEMA, find_family("poisson")) == expected
+
+
+@pytest.mark.parametrize("spelling", [f"offset({10**400} * x)", f"offset(x / -{10**400})", "offset(1e999 * x)"])
+def test_a_number_beyond_floats_is_refused(spelling: str) -> None:
+    with pytest.raises(FormulaError, match="moderate"):
+        offset_term(spelling, SCHEMA, find_family("poisson"))
 
 
 def test_one_plain_offset_is_as_before_and_several_are_a_sum() -> None:

@@ -126,3 +126,35 @@ def test_each_variance_is_measured_by_its_own_column(fit: tacit.Fit) -> None:
 
     with pytest.raises(CertificateError, match="variances"):
         compare_estimates(forged(fit, changed))
+
+
+@pytest.mark.parametrize(
+    "told", [{"notes": ("Audited: the intervals are exact.",)}, {"statement": "nominal"}, {"offered": False}]
+)
+def test_words_of_a_fit_without_intervals_are_compared(told: dict[str, Any]) -> None:
+    bare = fit_of(inference=False)
+    other = forged(bare, lambda estimates: replace(estimates, reliability=replace(estimates.reliability, **told)))
+    assert digest_of_fit(other) == bare.release_digest
+    with pytest.raises(CertificateError, match="other labels or notes"):
+        compare_estimates(other)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3])
+def test_a_fit_that_hardly_sees_anything_states_why(epsilon: float) -> None:
+    """The level alone, or intervals that are not offered."""
+    with pytest.warns(UserWarning, match="n·μ"):
+        fit = tacit.glm("readmit ~ age + bmi", TABLE, SCHEMA, epsilon=epsilon, random_state=1)
+    assert fit.stored.estimates.reliability.notes
+    assert compare_estimates(fit.stored)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("curvature_noise", 1e308), ("hidden_size", 1e200), ("pilot_error", -1.0)]
+)
+def test_a_release_whose_numbers_overflow_is_refused_as_forged(fit: tacit.Fit, name: str, number: float) -> None:
+    inference = fit.stored.further["inference"]
+    other = replace(
+        fit.stored, further={"inference": {**inference, "sandwich": {**inference["sandwich"], name: number}}}
+    )
+    with pytest.raises(CertificateError):
+        compare_estimates(other)

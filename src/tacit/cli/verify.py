@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from tacit.cli.options import argument, flag
 from tacit.cli.output import Screen
 from tacit.errors import CertificateError, SettingError
+from tacit.text_table import one_line
 
 if TYPE_CHECKING:
     from tacit.certificate.certificate import Certificate
@@ -60,6 +61,7 @@ def verify(
             "digest": certificate.digest,
             "release": release,
             "charge": None if matched is None else matched[0],
+            "compared": None if matched is None else matched[1],
         }
     )
     if isinstance(certificate, JointCertificate):
@@ -97,12 +99,13 @@ def _charge_of(
         )
     charge = charges[place - 1]
     if charge["release"] != release:
-        compared = "Coefficients and design were compared; an earlier version noted no more"
+        reasons = "an earlier version noted the charge, or they were added later"
+        compared = f"Coefficients and design were compared; standard errors and intervals cannot be: {reasons}"
     elif compare_estimates(stored):
         compared = "Coefficients, design, standard errors, intervals and labels were compared"
     else:
         compared = "Coefficients and design were compared; the file is too wide to keep what its intervals follow from"
     what = charge.get("formula") or charge["label"] or "no label"
-    return place, (
+    return place, one_line(
         f"The fit in {str(fit)!r} is charge {place} of {len(charges)}: {what}, {charge['time'][:16]} UTC. {compared}."
     )

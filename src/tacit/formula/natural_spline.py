@@ -22,8 +22,8 @@ def natural_basis(column: str, knots: Sequence[float]) -> tuple[SplineSum, ...]:
     """
     count = len(knots) - 1 + DEGREE
     left, right = second_derivatives(knots), second_derivatives([-knot for knot in reversed(knots)])[::-1]
-    first = [*map(float, left[1:]), *[0.0] * (count - 3)]
-    last = [*[0.0] * (count - 1 - len(right)), *map(float, right)]
+    first = [*_scaled(left[1:]), *[0.0] * (count - 3)]
+    last = [*[0.0] * (count - 1 - len(right)), *_scaled(right)]
     reflections = [_reflection(first, 0)]
     reflections.append(_reflection(_reflected(reflections[0], last), 1))
     found = []
@@ -33,6 +33,12 @@ def natural_basis(column: str, knots: Sequence[float]) -> tuple[SplineSum, ...]:
             weights = _reflected(normal, weights)
         found.append(SplineSum(column, tuple(knots), DEGREE, (0.0, *weights)))
     return tuple(found)
+
+
+def _scaled(equation: Sequence[Fraction]) -> list[float]:
+    """An equation over its largest number: floats, whatever the unit of the column."""
+    largest = max(map(abs, equation))
+    return [float(number / largest) for number in equation]
 
 
 def _reflection(vector: Sequence[float], place: int) -> list[float]:

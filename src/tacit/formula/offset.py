@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import sys
 from collections.abc import Mapping, Sequence
 
 from tacit.design.attached_columns import AnyOffset, Offset, OffsetSum, OffsetTerm
@@ -100,9 +101,11 @@ def _read(node: ast.expr, quoted: Mapping[str, str]) -> Value:
 def _number(node: ast.expr) -> float | None:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            return -float(value)
+            # A whole number beyond float64 is refused as infinite.
+            return float(value) if value <= sys.float_info.max else math.inf
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            number = _number(operand)
+            return None if number is None else -number
     return None
 
 

@@ -7,37 +7,55 @@ they are computed again here and compared. Numbers may differ by the rounding of
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificate.fit_file import Estimates, StoredFit, Term
 from tacit.certificate.stored_inference import LARGEST_WIDTH
+from tacit.contract.plan import LEVEL_ONLY
 from tacit.errors import CertificateError
 from tacit.inference.interval_results import IntervalResults
 from tacit.inference.kept_release import KeptRelease
+from tacit.inference.summary import date_notes
 
 ROUNDING = 1e-6
 """Part of a standard error by which machines may differ: the last bits, after two inversions of a matrix."""
 LAST_BITS = 1e-8
 """Part of a coefficient that counts as a standard error: an end beside a tiny one is rounded as the coefficient is."""
 Vector = NDArray[np.float64]
+LEVEL = "level"
+"""The solver that releases a level alone."""
+_REASON = re.compile(
+    r"Intervals are not offered: n·μ/d is [0-9.e+-]+, and below [0-9.e+-]+ they would mean nothing; use "
+    r"a larger epsilon, more records or fewer columns\."
+)
+"""Why a fit has no intervals; its numbers follow from a plan, which no file holds."""
 
 
 def compare_estimates(stored: StoredFit) -> bool:
     """Refuse a fit that states other errors, intervals or labels than follow from its own release.
 
-    Guarantee: what is compared are all numbers and words of the fit that its release does not hold itself. False where
-    the file has too many coefficients to keep what they follow from.
+    Guarantee: what is compared are all numbers and words of the fit that its release does not hold itself, but the
+    figures in the reason why intervals are not offered. False where the file has too many coefficients to keep what
+    they follow from. Whatever the file holds, no other error than `CertificateError` is raised.
     """
     kept = KeptRelease.of(stored)
     if kept is None:
         if not _has_errors(stored.estimates):
+            _require_usual_words(stored)
             return True
         if len(stored.estimates.terms) > LARGEST_WIDTH:
             return False
         raise CertificateError("the fit states standard errors or intervals, and its release was without any")
-    found, said = IntervalResults(kept).estimates(), stored.estimates
+    said = stored.estimates
+    try:
+        with np.errstate(all="ignore"):
+            found = IntervalResults(kept).estimates()
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+        # Numbers that no release has.
+        raise CertificateError("nothing follows from what the fit holds of its release: its numbers overflow") from None
     compared = {
         "standard errors or intervals": _same_ends(found, said),
         "variances": _same_variances(found, said),
@@ -51,6 +69,19 @@ def compare_estimates(stored: StoredFit) -> bool:
             f"version that wrote it, {version}, has other rules than this one"
         )
     return True
+
+
+def _require_usual_words(stored: StoredFit) -> None:
+    """Refuse words of a fit without errors that such a fit does not have."""
+    said, solver = stored.estimates.reliability, stored.certificate.parsed["solver"]
+    facts = (*date_notes(stored.design), *map(str, stored.statistics.values()))
+    notes = said.notes[1:] if solver == LEVEL and said.notes[:1] == (LEVEL_ONLY,) else said.notes
+    reason = notes[len(facts) :]
+    usual = notes[: len(facts)] == facts and (
+        not reason if said.offered else len(reason) == 1 and _REASON.fullmatch(reason[0]) is not None
+    )
+    if said.statement is not None or not usual:
+        raise CertificateError("the fit states other labels or notes than a fit without intervals has. It was altered")
 
 
 def _has_errors(estimates: Estimates) -> bool:

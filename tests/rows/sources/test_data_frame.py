@@ -117,6 +117,23 @@ def test_dates_beyond_those_of_python_are_labels() -> None:
         assert [isinstance(label, str) for label in labels] == [True, True, False]
 
 
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "US/Eastern"])
+@pytest.mark.parametrize("category", [False, True])
+def test_a_time_that_its_zone_moves_beyond_the_last_one_is_no_label(unit: Any, zone: str, category: bool) -> None:
+    """Regression: pandas raises for such a cell, and quotes it; a fit in a ledger failed because of one record."""
+    usual = pd.Series(pd.date_range("2020-01-01 23:30", periods=4, tz=zone)).dt.as_unit(unit)
+    limits = np.iinfo(np.int64)
+    last = np.array([limits.max, limits.min + 1], dtype=np.int64).view(f"M8[{unit}]")
+    ends = pd.Series(pd.DatetimeIndex(last).tz_localize("UTC").tz_convert(zone))
+    column = pd.concat([usual, ends, pd.Series([pd.NaT], dtype=usual.dtype)], ignore_index=True)
+    column = column.astype("category") if category else column
+    labels = batch_of(pd.DataFrame({"a": column}), (), ("a",)).labels("a")
+    assert [str(label) for label in labels[:4]] == [str(time) for time in usual]
+    assert any(normal_form(label) is None for label in labels[4:6])
+    assert normal_form(labels[6]) is None
+
+
 def test_categories_and_dates_are_labels() -> None:
     frame = pd.DataFrame({"c": pd.Categorical(["a", "b"]), "d": pd.to_datetime(["2020-01-02", "2020-01-03"])})
     batch = batch_of(frame, (), ("c", "d"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -144,7 +145,7 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
     if dtype == nw.Categorical and library.is_pandas_like():
         # A missing one, in the last place by its code -1, would make floats of integers.
         cells = series.to_native().cat
-        categories = plain_labels(np.asarray(cells.categories)).astype(object)
+        categories = plain_labels(_cells_of(cells.categories)).astype(object)
         return np.asarray(np.concatenate([categories, np.array([None])])[cells.codes.to_numpy()])
     # Dates not as Python's, which end in the year 9999.
     dated = dtype.is_temporal() and library.is_polars()
@@ -162,6 +163,8 @@ def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
     if series.implementation.is_polars() and present.dtype == nw.String:
         # Text that came from Arrow unchecked would let polars panic.
         cells = [text.decode(errors="replace") for text in present.cast(nw.Binary).to_list()]
+    elif getattr(getattr(present.to_native(), "dtype", None), "tz", None) is not None:
+        cells = _cells_of(present.to_native()).tolist()
     else:
         cells = present.to_list()
     labels[~series.is_null().to_numpy()] = np.fromiter(cells, dtype=object, count=len(cells))
@@ -171,4 +174,20 @@ def _present_labels(series: nw.Series[Any]) -> NDArray[Any]:
 def _object_cells(series: nw.Series[Any]) -> NDArray[Any]:
     if series.implementation.is_polars():
         return np.fromiter(series.to_list(), dtype=object, count=len(series))
-    return np.asarray(series.to_native())
+    return _cells_of(series.to_native())
+
+
+def _cells_of(native: Any) -> NDArray[Any]:
+    """Cells of pandas', times with a zone as its own; where one cannot be had, as no number and no label.
+
+    pandas raises for a time that its zone would move beyond the last or the first one, and quotes it.
+    """
+    with contextlib.suppress(Exception):
+        return np.asarray(native)
+    return np.fromiter((_cell(native, place) for place in range(len(native))), dtype=object, count=len(native))
+
+
+def _cell(native: Any, place: int) -> Any:
+    with contextlib.suppress(Exception):
+        return native.iloc[place] if hasattr(native, "iloc") else native[place]
+    return []
