@@ -12,6 +12,7 @@ from tacit.errors import DataError
 from tacit.rows.encoding.cells import normal_form
 from tacit.rows.sources.opening import open_source
 from tacit.rows.sources.source import Batch
+from tacit.schema.schema import Schema
 
 COLUMNS: dict[str, list[Any]] = {
     "f": [1.5, None, -2.0],
@@ -132,6 +133,25 @@ def test_a_time_that_its_zone_moves_beyond_the_last_one_is_no_label(unit: Any, z
     assert [str(label) for label in labels[:4]] == [str(time) for time in usual]
     assert any(normal_form(label) is None for label in labels[4:6])
     assert normal_form(labels[6]) is None
+
+
+@pytest.mark.parametrize("zone", ["US/Eastern", "+05:30", "Nowhere/City"])
+def test_a_time_with_a_zone_has_the_day_of_its_zone_in_every_library(zone: str) -> None:
+    """Also as an object: one cell that is no time makes such of a column of pandas'."""
+    schema = Schema.parse('[columns.a]\ntype = "date"\nlower = 1950-01-01\nupper = 2050-01-01\n')
+    numbers = np.array([0, -3_600, 86_399, 1_600_000_000], dtype=np.int64)
+    column = pa.array(numbers).view(pa.timestamp("s", zone))
+    tables: list[Any] = [pa.table({"a": column})]
+    if zone != "Nowhere/City":
+        frame = tables[0].to_pandas()
+        tables += [frame, frame.astype(object), pd.DataFrame({"a": frame["a"].astype("category")})]
+    if "/" in zone and zone != "Nowhere/City":
+        tables.append(pl.DataFrame({"a": pl.Series(numbers * 1000).cast(pl.Datetime("ms", zone))}))
+    moved = {"US/Eastern": [-1, -1, 0, 18518], "+05:30": [0, 0, 1, 18518], "Nowhere/City": [0, -1, 0, 18518]}
+    for table in tables:
+        source = open_source(table, fewest=0, reading=schema.reading(["a"]))
+        batch = next(iter(source.batches(10, numeric=("a",), labels=())))
+        assert batch.numeric(("a",))[:, 0].tolist() == moved[zone]
 
 
 def test_categories_and_dates_are_labels() -> None:

@@ -227,10 +227,22 @@ def arrow_labels(column: pa.Array) -> NDArray[Any]:
     """Raw values of a column; missing is None, or NaN among floats."""
     column = _plain(column)
     numeric = column.null_count == 0 and _is(column.type, "integer", "floating")
+    if types.is_timestamp(column.type) and column.type.tz is not None:
+        column = _in_its_zone(column)
     if numeric or _is(column.type, "date", "timestamp", "duration"):
         # Not as Python's dates, which end in the year 9999.
         return plain_labels(column.to_numpy(zero_copy_only=False))
     return np.fromiter(_cells(column), dtype=object, count=len(column))
+
+
+def _in_its_zone(column: pa.Array) -> pa.Array:
+    """Times as clocks of their zone show them, as pandas reads them; in UTC where this machine does not know the zone.
+
+    Guarantee: the type alone decides whether the zone is known, and no cell raises.
+    """
+    with contextlib.suppress(pa.ArrowException):
+        return pc.local_timestamp(column)
+    return column
 
 
 def _text_numbers(column: pa.Array) -> Floats:

@@ -147,6 +147,10 @@ def series_labels(series: nw.Series[Any]) -> NDArray[Any]:
         cells = series.to_native().cat
         categories = plain_labels(_cells_of(cells.categories)).astype(object)
         return np.asarray(np.concatenate([categories, np.array([None])])[cells.codes.to_numpy()])
+    if library.is_polars() and getattr(dtype, "time_zone", None) is not None:
+        from tacit.rows.sources.arrow import arrow_labels
+
+        return arrow_labels(series.to_arrow())
     # Dates not as Python's, which end in the year 9999.
     dated = dtype.is_temporal() and library.is_polars()
     whole = (dtype.is_integer() and dtype not in WIDE) or dtype == nw.Boolean
