@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from typing import Any
 
 import psutil
@@ -10,20 +11,45 @@ import pytest
 
 from tacit.rows.cluster import local_processes
 
+ASKING = """
+import os, sys, time
+from tacit.rows.cluster.local_workers import local_workers
+with local_workers(2) as address:
+    print(address, flush=True)
+    if sys.argv[1] == "forks" and os.fork() == 0:
+        os.close(1)
+        time.sleep(60)
+        os._exit(0)
+    time.sleep(60)
+"""
 
-def test_scheduler_and_workers_end_with_the_process_that_asked_for_them() -> None:
-    code = (
-        "import sys, time\nfrom tacit.rows.cluster.local_workers import local_workers\n"
-        "with local_workers(2) as address:\n    print(address, flush=True)\n    time.sleep(60)\n"
-    )
-    asking = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+def children(parent: int, word: str, count: int) -> list[psutil.Process]:
+    """So many children whose command has a word, once they are there."""
+    for _ in range(1000):
+        found = [child for child in psutil.Process(parent).children() if word in child.cmdline()]
+        if len(found) == count:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"there are not {count} of them")
+
+
+@pytest.mark.parametrize("case", ["alone", "forks", "program killed"])
+def test_scheduler_and_workers_end_with_the_process_that_asked_for_them(case: str) -> None:
+    """Also where a fork of it lives on, and where the program that they were forked from was killed before."""
+    asking = subprocess.Popen([sys.executable, "-c", ASKING, case], stdout=subprocess.PIPE, text=True)
     with asking:
         assert asking.stdout is not None
         assert asking.stdout.readline().startswith("tcp://127.0.0.1:")
-        family = psutil.Process(asking.pid).children(recursive=True)
+        (program,) = children(asking.pid, local_processes.__name__, 1)
+        family = [program, *children(program.pid, local_processes.__name__, 3)]
+        forks = children(asking.pid, "forks", case == "forks")
+        if case == "program killed":
+            program.kill()
         asking.kill()
-    assert len(family) >= 2
     _, left = psutil.wait_procs(family, timeout=10)
+    for process in (*forks, *left):
+        process.kill()
     assert left == []
 
 

@@ -2,7 +2,7 @@
 
 Loading takes each of them a second of the processor's time, as long as reading a million records. This program has one
 thread and reads no record. Where there is no fork, each process is started by itself. All end when the standard input
-does, which whoever asked for them holds open: also where that process was killed.
+does, which whoever asked for them holds open: also where that process was killed, or this program.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,9 +25,7 @@ def main(file: str, workers: int, threads: int) -> None:
     children = [start("scheduler", ("--port", "0", *fixed))]
     own = ("--no-nanny", "--nthreads", str(threads), "--memory-limit", "0", "--local-directory", str(Path(file).parent))
     children += [start("worker", (*own, *fixed)) for _ in range(workers)]
-    with contextlib.suppress(OSError):
-        while os.read(0, 1):
-            pass
+    wait_for_the_end_of_input()
     for child in children:
         with contextlib.suppress(OSError):
             os.kill(child, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
@@ -40,9 +39,22 @@ def start(role: str, arguments: Sequence[str]) -> int:
     program = load(role)
     child = os.fork()
     if child == 0:
+        threading.Thread(target=_end_with_the_input, daemon=True).start()
         program(arguments)
         os._exit(0)
     return child
+
+
+def wait_for_the_end_of_input() -> None:
+    """Read the standard input until whoever holds it open has ended."""
+    with contextlib.suppress(OSError):
+        while os.read(0, 1):
+            pass
+
+
+def _end_with_the_input() -> None:
+    wait_for_the_end_of_input()
+    os._exit(1)
 
 
 def load(role: str) -> Callable[[Sequence[str]], None]:

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tacit.errors import ClusterError
 from tacit.rows.cluster import local_processes
@@ -23,6 +25,20 @@ _QUIET = {
     "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
     "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
 }
+
+
+_HELD_OPEN: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Inputs of programs, whose end ends their processes; a fork of this process must not hold them open."""
+
+
+def _close_in_a_fork() -> None:
+    for pipe in list(_HELD_OPEN):
+        with contextlib.suppress(OSError, ValueError):
+            pipe.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_a_fork)
 
 
 @contextlib.contextmanager
@@ -44,6 +60,7 @@ def local_workers(count: int) -> Iterator[str]:
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         stack.callback(_end, process)
+        _HELD_OPEN.add(process.stdin)
         # This process needs it too, and the others are busy loading it.
         import distributed  # noqa: F401
 
