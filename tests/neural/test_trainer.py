@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
@@ -189,6 +190,25 @@ def test_tables_of_no_record_or_one_are_refused(rows: int) -> None:
 def test_there_is_nothing_to_predict_with_before_a_fit() -> None:
     with pytest.raises(SettingError, match="call fit"):
         trainer().predict(INPUTS)
+
+
+def with_a_cell(cell: object) -> list[Any]:
+    rows: list[Any] = INPUTS.tolist()
+    rows[5][0] = cell
+    return rows
+
+
+@pytest.mark.parametrize("cell", [0.5, "no number", None, 10**400, [1.0]])
+def test_no_cell_of_a_list_makes_a_training_in_a_ledger_fail(cell: object) -> None:
+    """In a list one cell decides the type of all: inside a ledger lists are refused as such, as for images."""
+    said = set()
+    for X, y in ((with_a_cell(cell), Y), (INPUTS, [*Y.tolist()[1:], cell]), (pd.DataFrame(with_a_cell(cell)), Y)):
+        with tacit.Ledger(budget=tacit.Budget(epsilon=30.0, delta=1e-4), law="rdp") as ledger:
+            with pytest.raises(SettingError, match="arrays or tensors") as caught:
+                trainer().fit(X, y)
+            assert not ledger.charges()
+        said.add(str(caught.value))
+    assert len(said) == 1
 
 
 def test_a_ledger_is_charged_for_the_steps_of_a_plan(tmp_path: Path) -> None:

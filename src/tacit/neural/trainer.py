@@ -25,7 +25,7 @@ from tacit.contract.release import Release
 from tacit.design.network_design import NetworkDesign
 from tacit.design.response import Absent
 from tacit.documents.canonical_json import plain
-from tacit.engine.ledger_use import require_price
+from tacit.engine.ledger_use import require_price, require_typed
 from tacit.engine.network_examples import NetworkExamples, load_parameters, parameter_vector, records_together, rehearse
 from tacit.errors import SettingError
 from tacit.ledger import current_ledger
@@ -208,8 +208,12 @@ class DPTrainer:
         network = self._network()
         # Wrong settings, and ledgers that cannot price the plan, refuse before an example is read.
         require_price(self._plan(max(2, self.batch_size), network), private=self.random_state is None)
-        examples = examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
+        examples = self._examples(X, y, network)
         return self.train(examples, X)
+
+    def _examples(self, X: Any, y: Any, network: Network) -> Examples:
+        require_typed(X, y)
+        return examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
 
     def train(self, examples: Examples, source: Any = None) -> Self:
         """Train on examples that were read before; `source` is what they were made of."""
@@ -244,7 +248,7 @@ class DPTrainer:
                 raise SettingError("resume needs checkpoints=… of a training without random_state.")
             folder = TrainingFolder(Path(self.checkpoints))
             network = self._network()
-            examples = examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
+            examples = self._examples(X, y, network)
             folder.require(self._plan(len(examples.labels), network))
             with folder.locked():
                 planned = self._rehearsed(examples, folder.load(step))
