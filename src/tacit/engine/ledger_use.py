@@ -122,7 +122,7 @@ def require_typed(*given: object) -> None:
         return
     if any(isinstance(it, Sequence) or hasattr(it, "columns") for it in given):
         raise SettingError(
-            "Inside a ledger a network trains on arrays or tensors, whose cells have one type: in a list or a table one "
+            "Inside a ledger a network trains on arrays or tensors, whose cells have one type: of a list or table one "
             "cell may make the training fail, which would tell of a single record, free of charge. Nothing was spent."
         )
 
