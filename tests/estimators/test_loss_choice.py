@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.design.attached_columns import Offset
-from tacit.design.response import FAMILIES, Absent, Binary, Classes, Continuous, Count
+from tacit.design.response import FAMILIES, Absent, Binary, Classes, Continuous, Count, Positive
 from tacit.errors import SettingError
 from tacit.estimators.loss_choice import LossShape, loss_of, predicted
 from tacit.losses import classification, regression
@@ -82,6 +82,15 @@ def test_predictions_by_kind() -> None:
 def test_no_prediction_is_above_the_largest_count_by_rounding(largest: float) -> None:
     """U7: exp(log 30) is 30.000000000000004."""
     assert largest * (1 - 1e-12) <= predicted(Count("y", largest), np.array([1e3]))[0] <= largest
+
+
+@pytest.mark.parametrize("ends", [(-2000.0, -1000.0), (1000.0, 2000.0), (-1e6, 1e6), (math.log(1e-310), 0.0)])
+@pytest.mark.parametrize("response", [Count("y", 9.0), Positive("y", 0.1, 9.0)])
+def test_predictions_are_made_for_offsets_beyond_the_exponential(response: Any, ends: tuple[float, float]) -> None:
+    found = predicted(response, np.array([-1e9, 0.0, 1e9, np.nan]), Offset("t", *ends))
+    assert np.isfinite(found[:3]).all()
+    assert (np.diff(found[:3]) >= 0).all()
+    assert np.isnan(found[3])
 
 
 def test_only_losses_with_numbers_have_facts() -> None:

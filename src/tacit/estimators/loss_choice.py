@@ -7,6 +7,7 @@ gives in units of y are divided by the scale here, and nowhere else.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -36,6 +37,8 @@ from tacit.validate import between, is_number
 SMALLEST_THRESHOLD, SMALLEST_WIDTH, LARGEST_SHAPE = 1e-9, 1e-30, 1e9
 """Of thresholds and widths, in deviations or half ranges of the response."""
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-3, 100.0
+FARTHEST = 700.0
+"""Exponent whose exponential a float still holds."""
 _SHAPELESS = {
     "binomial": classification.LOGISTIC,
     "multinomial": classification.SOFTMAX,
@@ -156,9 +159,9 @@ def predicted(response: Response, margins: NDArray[np.float64], offset: AnyOffse
             return np.clip(margins, response.lower, response.upper)
         case Count() | Positive():
             smallest, largest = (0.0, 0.0) if offset is None else (offset.lower, offset.upper)
-            least = response.smallest_mean * math.exp(-largest) if isinstance(response, Positive) else 0.0
+            least = response.smallest_mean * _over(largest) if isinstance(response, Positive) else 0.0
             # No count is larger than the public largest one, and no rate than that over the smallest exposure.
-            most = response.upper * math.exp(-smallest)
+            most = min(response.upper * _over(smallest), sys.float_info.max)
             return np.clip(np.exp(np.minimum(margins, math.log(most))), least, most)
         case Absent():
             raise SettingError("A mean predicts no response.")
@@ -169,3 +172,8 @@ def require_positive(name: str, value: Any) -> float:
     if not is_number(value) or not 1e-150 <= value <= 1e150:
         raise SettingError(f"{name} must be a positive number of moderate size; got {value!r}.")
     return float(value)
+
+
+def _over(offset: float) -> float:
+    """One over the exponential of an offset, or a number near the ends of the floats."""
+    return math.exp(min(max(-offset, -FARTHEST), FARTHEST))
