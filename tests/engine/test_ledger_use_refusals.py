@@ -1,5 +1,6 @@
 """Whom a refusal is for: the curator outside a ledger, nobody inside, unless it is logged."""
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -7,7 +8,9 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 import tacit
 from tacit.design.design import matrix_design
@@ -104,6 +107,32 @@ def lazy_tables() -> tuple[Any, Any]:
         dd.from_pandas(each, npartitions=2).map_partitions(lambda part: part.astype({"x": float}), meta=meta)
         for each in (spoilt, frame)
     )
+
+
+def stream(cell: str) -> Any:
+    """Records that Arrow parses as they are read."""
+    lines = [f"{place % 2}.5,{place % 2}" for place in range(20_000)] + [f"{cell},1"]
+    content = pa.BufferReader(("x,y\n" + "\n".join(lines) + "\n").encode())
+    return csv.open_csv(content, read_options=csv.ReadOptions(block_size=1 << 14))
+
+
+def test_a_stream_is_refused_by_its_type_inside_a_ledger_and_never_quotes_a_cell() -> None:
+    """Regression: the error of a stream of Arrow's, which holds the cell, was passed on, inside a ledger too."""
+    fit = partial(tacit.glm, "y ~ x", schema=SCHEMA, epsilon=1.0, delta=1e-7, inference=False)
+    for cell in ("0.5", "HIV-positive"):
+        with Ledger(budget=BUDGET) as ledger:
+            with pytest.raises(SettingError, match="paths of its files"):
+                fit(data=stream(cell))
+            model = LogisticRegression(epsilon=1.0, delta=1e-7, bounds=(0, 1), classes=[0, 1])
+            with pytest.raises(SettingError, match="paths of its files"):
+                model.fit(stream(cell), [0] * 20_001)
+            assert ledger.charges() == ()
+    assert fit(data=stream("0.5")).certificate.private
+    for refusals in (None, "curator"):
+        block = nullcontext() if refusals is None else Ledger(budget=BUDGET, refusals=refusals)
+        with block, pytest.raises(DataError, match="could not be read to its end") as caught:
+            fit(data=stream("HIV-positive"))
+        assert caught.value.__context__ is None
 
 
 def test_dask_is_refused_by_its_type_inside_a_ledger_and_logged_for_a_curator() -> None:

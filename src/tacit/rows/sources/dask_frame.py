@@ -17,6 +17,8 @@ from tacit.rows.sources.source import Batch, Names, Source
 DASK = frozenset({"dask", "dask_expr"})
 HOLDERS = frozenset({"numpy", "pandas", "polars", "pyarrow", "scipy", "torch", "narwhals"})
 """Libraries whose arrays hold their cells, so that reading one does not fail by what another is."""
+STREAM = "RecordBatchReader"
+"""What Arrow calls a stream of records, which may be parsed as it is read."""
 
 
 def is_dask_frame(data: Any) -> bool:
@@ -25,12 +27,16 @@ def is_dask_frame(data: Any) -> bool:
 
 
 def is_computed_later(data: Any) -> bool:
-    """Whether the cells of an object are computed when they are read: Dask's, and classes unknown here.
+    """Whether the cells of an object are computed when they are read: Dask's, Arrow's streams, classes unknown here.
 
     By its type alone, with all types that it is derived from.
     """
-    owners = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
-    return bool(owners & DASK) or (hasattr(type(data), "__array__") and not owners & HOLDERS)
+    kinds = type(data).__mro__
+    owners = {kind.__module__.partition(".")[0] for kind in kinds}
+    if owners & DASK or any(kind.__name__ == STREAM for kind in kinds):
+        return True
+    gives = hasattr(type(data), "__array__") or hasattr(type(data), "__arrow_c_stream__")
+    return gives and not owners & HOLDERS
 
 
 def declared_frame(data: Any) -> Any:

@@ -30,7 +30,7 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
         known = isinstance(frame, nw.DataFrame | nw.LazyFrame)
         # Arrays of a single column offer the stream too, but have no schema.
         if not known and hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "schema"):
-            frame = nw.from_arrow(frame, backend="pyarrow")
+            frame = _read_stream(frame)
     except DuplicateError:
         repeated = True
     if repeated:
@@ -38,6 +38,16 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     if isinstance(frame, nw.LazyFrame):
         raise DataError("A lazy table holds no records yet; call .collect() on it first.")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _read_stream(stream: Any) -> nw.DataFrame[Any]:
+    """The table in a stream of Arrow's; whoever makes it as it is read may fail, and quote a cell."""
+    table = None
+    with contextlib.suppress(Exception):
+        table = nw.from_arrow(stream, backend="pyarrow")
+    if table is None:
+        raise DataError("A stream of Arrow's records could not be read to its end.")
+    return table
 
 
 @dataclass(frozen=True)
