@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -21,6 +20,7 @@ from tacit.contract.plan import VALID, Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.design.declared_bounds import bound_vectors
 from tacit.engine.ledger_use import Refusals, require_declared
+from tacit.engine.network_cells import numbers_of_column, numbers_of_table
 from tacit.errors import BoundsError, DataError, SettingError
 from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.parameters import estimator
@@ -157,7 +157,7 @@ class NetworkModel(LedgerMember):
     def _scaled(self, X: Any) -> tuple[Floats, NDArray[np.bool_]]:
         """Columns in [-1, 1] by declared bounds, each record on its own; and which records are complete."""
         names = [str(name) for name in getattr(X, "columns", [])]
-        matrix = numbers_of_cells(X)
+        matrix = numbers_of_table(X)
         if matrix.ndim != 2 or matrix.shape[1] < 1:
             raise DataError("X must be a table: records by columns.")
         if self.bounds is None:
@@ -197,24 +197,11 @@ def _require_outputs(module: nn.Module, columns: int, outputs: int) -> None:
         raise SettingError(f"The module must return {outputs} numbers a record; its shape for 2 records is {shape}.")
 
 
-def numbers_of_cells(cells: Any) -> NDArray[np.float64]:
-    """Cells as numbers, NaN where one is none: what a cell is read as depends on that cell alone."""
-    with contextlib.suppress(TypeError, ValueError, OverflowError):
-        return np.asarray(cells, dtype=np.float64)
-    single = np.asarray(cells, dtype=object)
-    found = np.full(single.shape, np.nan)
-    for place, cell in np.ndenumerate(single):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            found[place] = float(cell)
-    return found
-
-
 def _place(label: Any, places: Mapping[Any, int]) -> int:
     """Place of a label among the classes, -1 of what is none of them."""
     try:
         return places.get(label, -1)
-    except TypeError:
-        # A list or the like, which no class is.
+    except Exception:  # noqa: BLE001 - a list, or whatever a label of a class of its own raises
         return -1
 
 
@@ -301,9 +288,9 @@ class DPRegressor(RegressorMixin, NetworkModel):
         with current_ledger.charged_for(self):
             Refusals.settle(self.invalid_rows, beside=(X, y))
             lower, upper = self._ends()
-            values = numbers_of_cells(y)
-            if values.ndim != 1:
+            if np.ndim(y if hasattr(y, "ndim") else np.empty(len(y))) != 1:
                 raise DataError("y must be one number for each record.")
+            values = numbers_of_column(y)
             known = np.isfinite(values)
             scaled = (2.0 * np.clip(np.where(known, values, lower), lower, upper) - (lower + upper)) / (upper - lower)
             fact = PublicFact("response bounds", [lower, upper], "declared")
