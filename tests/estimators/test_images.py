@@ -14,6 +14,7 @@ from tacit.errors import BudgetError, DataError, LedgerError, SettingError
 from tacit.estimators.images import ImageClassifier, PreparedImages, PublicScore
 from tacit.features.image_rows import FeatureMap
 from tacit.solvers.image_recipes import RECIPES, Group
+from tests.rows.poison import CELLS
 
 RNG = np.random.default_rng(6)
 SIDE, CLASSES = 12, 3
@@ -163,6 +164,16 @@ def test_t37_a_label_that_is_none_leaves_the_others_alone(make: Any) -> None:
         prepared = model.prepare(np.stack([np.full((SIDE, SIDE), 0.5), np.full((SIDE, SIDE), 2.0)]))
     black = ImageClassifier(recipe=RECIPE).prepare(np.stack([np.full((SIDE, SIDE), 0.5), np.zeros((SIDE, SIDE))]))
     assert all(np.array_equal(a, b) for a, b in zip(prepared.rows, black.rows, strict=True))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_no_label_raises_inside_a_ledger(name: str) -> None:
+    """Regression: labels of a class of their own were asked for their class, which may raise anything."""
+    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=1e-4)):
+        model = ImageClassifier(epsilon=1.0, recipe=RECIPE)
+        found = model.require(np.zeros((3, SIDE, SIDE)), [1, CELLS[name], 2])
+    assert found[[0, 2]].tolist() == [1, 2]
+    assert 0 <= found[1] < CLASSES
 
 
 def test_inside_a_ledger_shapes_and_types_alone_are_refused() -> None:

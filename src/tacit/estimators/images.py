@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -206,8 +207,11 @@ def _codes(y: Any, classes: int) -> NDArray[Any]:
     cells: list[Any] = y.tolist() if isinstance(y, np.ndarray) else list(y)
 
     def code(cell: Any) -> int:
-        # In a column with a missing cell pandas keeps whole numbers as floats.
-        return int(cell) if isinstance(cell, number) and 0 <= cell < classes and cell == int(cell) else 0
+        # A class of the cell's own may raise anything.
+        with contextlib.suppress(Exception):
+            # In a column with a missing cell pandas keeps whole numbers as floats.
+            return int(cell) if isinstance(cell, number) and 0 <= cell < classes and cell == int(cell) else 0
+        return 0
 
     return np.array([code(cell) for cell in cells], dtype=np.int64)
 
