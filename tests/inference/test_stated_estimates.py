@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -137,6 +138,18 @@ def test_words_of_a_fit_without_intervals_are_compared(told: dict[str, Any]) -> 
     assert digest_of_fit(other) == bare.release_digest
     with pytest.raises(CertificateError, match="other labels or notes"):
         compare_estimates(other)
+
+
+def test_degrees_that_are_infinite_are_compared() -> None:
+    exact = tacit.glm("readmit ~ age", TABLE, SCHEMA, epsilon=math.inf, inference=True)
+    assert compare_estimates(exact.stored)
+
+    def fewer(estimates: Estimates) -> Estimates:
+        assert estimates.scatter is not None
+        return replace(estimates, scatter=replace(estimates.scatter, degrees=(math.inf, 3.0)))
+
+    with pytest.raises(CertificateError, match="variances"):
+        compare_estimates(forged(exact, fewer))
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3])

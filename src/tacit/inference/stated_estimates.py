@@ -132,4 +132,5 @@ def _near(found: Vector, said: Vector, scale: Vector) -> bool:
     """Whether numbers differ by rounding only, each measured by its own scale. Infinite ones are the same."""
     with np.errstate(invalid="ignore"):
         apart = np.abs(found - said)
-        return bool(np.all((found == said) | (np.isnan(found) & np.isnan(said)) | (apart <= ROUNDING * scale)))
+        near = np.isfinite(apart) & (apart <= ROUNDING * scale)
+    return bool(np.all((found == said) | (np.isnan(found) & np.isnan(said)) | near))
