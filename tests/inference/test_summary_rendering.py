@@ -14,6 +14,7 @@ from tacit.inference.summary_rendering import (
     summary_facts,
     summary_html,
     summary_latex,
+    summary_markdown,
     summary_notes,
     summary_table,
     summary_text,
@@ -161,6 +162,13 @@ def test_names_cannot_command_the_page_nor_the_terminal() -> None:
     assert "<script" not in summary_html(summary)
     for draw in (summary_text, summary_html, summary_latex):
         assert "\x1b" not in draw(summary)
+
+
+@pytest.mark.parametrize("draw", [summary_text, summary_html, summary_latex, summary_markdown])
+def test_statements_cannot_command_the_terminal(draw: Any) -> None:
+    said = "nominal\x1b[31m"
+    lines = tuple(replace(line, statement=said) for line in LINES)
+    assert "\x1b" not in draw(replace(SUMMARY, lines=lines, statement=said))
 
 
 def test_latex_escapes_and_balances() -> None:

@@ -81,7 +81,8 @@ def summary_notes(summary: Summary) -> list[str]:
             notes.append("Stars, of nominal intervals only: * p < .05, ** p < .01, *** p < .001.")
     if summary.estimate != "coef":
         notes.append("Ratios: exponentials of the coefficients and of their interval ends.")
-    return [*notes, *map(one_line, summary.notes)]
+    # A file may say anything, of statements too.
+    return [*map(one_line, (*notes, *summary.notes))]
 
 
 def summary_text(summary: Summary) -> str:
