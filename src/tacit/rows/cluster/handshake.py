@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import platform
+import zoneinfo
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +38,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What computes: versions, a digest of the package's sources, and one of the bits of the probe's sums."""
+    """What computes: versions, and digests of the package's sources, the probe's sums and the rules of time zones."""
 
     versions: dict[str, str]
     sources: str
     bits: str
+    zones: str = ""
     spills: bool = False
     pages: bool = False
     inside: bool = True
@@ -52,6 +54,7 @@ class Fingerprint:
         named = {
             "Tacit's own sources": self.sources != other.sources,
             "the bits of public sums": self.bits != other.bits,
+            "the rules of time zones": self.zones != other.zones,
         }
         return [*libraries, *(name for name, differs in named.items() if differs)]
 
@@ -60,7 +63,7 @@ def fingerprint(probe: Probe) -> Fingerprint:
     """Fingerprint of this process."""
     versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
     versions["python"] = platform.python_version()
-    return Fingerprint(versions, package_digest(), _bits(probe), *_worker_facts())
+    return Fingerprint(versions, package_digest(), _bits(probe), zone_rules(), *_worker_facts())
 
 
 def package_digest() -> str:
@@ -71,6 +74,20 @@ def package_digest() -> str:
         text = path.read_bytes()
         digest.update(f"{path.relative_to(folder).as_posix()} {len(text)}\n".encode())
         digest.update(text)
+    return digest.hexdigest()
+
+
+def zone_rules() -> str:
+    """SHA-256 of the operating system's rules of time zones, which say what day a time with a zone is.
+
+    They are one text of about 100 kB; where a system has none, that says as much.
+    """
+    digest = hashlib.sha256()
+    texts = (Path(folder) / "tzdata.zi" for folder in zoneinfo.TZPATH)
+    for text in texts:
+        if text.is_file():
+            digest.update(text.read_bytes())
+            break
     return digest.hexdigest()
 
 
