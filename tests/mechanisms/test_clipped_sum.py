@@ -15,7 +15,7 @@ from tacit.mechanisms.clipped_sum import (
     clip_factors,
     integer_sums,
     norms,
-    require_plain_float32,
+    require_plain_torch,
     unit_of,
 )
 from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered
@@ -151,16 +151,21 @@ def test_sums_are_those_of_the_clipped_gradients(kind: str) -> None:
 
 
 def test_products_of_fewer_bits_are_refused() -> None:
-    require_plain_float32()
+    require_plain_torch()
     before = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision("medium")
         with pytest.raises(SettingError, match="fewer bits"):
-            require_plain_float32()
+            require_plain_torch()
     finally:
         torch.set_float32_matmul_precision(before)
     with torch.autocast("cpu"), pytest.raises(SettingError, match="fewer bits"):
-        require_plain_float32()
+        require_plain_torch()
+
+
+def test_a_mode_in_which_one_example_is_an_error_is_refused() -> None:
+    with torch.autograd.set_detect_anomaly(True), pytest.raises(SettingError, match="set_detect_anomaly"):
+        require_plain_torch()
 
 
 def test_precision_that_is_set_for_one_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,10 +175,10 @@ def test_precision_that_is_set_for_one_library_is_refused(monkeypatch: pytest.Mo
     with monkeypatch.context() as patched:
         patched.setattr(torch, "get_float32_matmul_precision", mixed)
         with pytest.raises(SettingError, match="fewer bits"):
-            require_plain_float32()
+            require_plain_torch()
     monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "BF16")
     with pytest.raises(SettingError, match="fewer bits"):
-        require_plain_float32()
+        require_plain_torch()
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -1,6 +1,7 @@
 """Gradient sums of a network: sensitivity, noise, sampling, and what happens to bad examples."""
 
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from tacit.mechanisms.clipped_sum import unit_of
 from tacit.mechanisms.network_gradient import answer_network_gradient, drawn_places, integer_gradient, load_vector
 from tacit.noise.entropy import SeededEntropy, SystemEntropy
 from tacit.rows.storage.example_rows import ExampleRows, PaddedBatch
-from tests.mechanisms.network_modules import BY_HAND, batch, made
+from tests.mechanisms.network_modules import BY_HAND, CASES, batch, made
 
 SLOTS, CLIP, BOUND = 2 * BLOCK, 0.05, 2**34
 ALL = Batches(Sampling.POISSON, 1, 1)
@@ -49,6 +50,51 @@ def test_blanking_a_record_moves_the_integers_by_at_most_the_bound(name: str) ->
         largest = max(largest, math.sqrt(change) / BOUND)
     # Gradients are clipped here, so the bound is nearly reached: the test can fail.
     assert largest > 0.99
+
+
+def shifted(array: np.ndarray, shift: int) -> np.ndarray:
+    """A copy whose memory begins `shift` bytes after a multiple of 64."""
+    room = np.zeros(array.nbytes + 128, dtype=np.uint8)
+    first = -room.ctypes.data % 64 + shift
+    copy = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+@pytest.mark.parametrize("name", ["layer norm", "linear without bias", "linear over positions", "shared"])
+def test_sums_do_not_depend_on_where_a_batch_lies_in_memory(name: str) -> None:
+    """One record more may move what numpy allocates next, and products of other memory are rounded otherwise."""
+    query, full = query_of(name), padded(name)
+    unit = unit_of(BOUND, CLIP, query.theta.size)
+    sums = [integer_gradient(query, unit, PaddedBatch(shifted(full.inputs, by), *full[1:])) for by in (0, 4, 16, 48)]
+    assert all(np.array_equal(sums[0], other) for other in sums[1:])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_hostile_record_that_is_blanked_moves_an_answer_within_its_price(name: str) -> None:
+    """The same seed, so the same batch, places and noise. Records are from 10^-42 to 10^38, clips of 24 sizes."""
+    rng, near = np.random.default_rng(7), 0
+    for attempt in range(24):
+        count, clip, bound = 40, float(10.0 ** (attempt / 2 - 6)), 2 ** int(rng.integers(18, 37))
+        network, (inputs, labels) = made(name), (it.numpy().copy() for it in batch(name, count, attempt))
+        theta = parameter_vector(network.module) * 10.0 ** rng.uniform(-3, 6)
+        if attempt % 2 and inputs.dtype == np.float32:
+            sizes = 10.0 ** rng.uniform(-42, 38, (count, *[1] * (inputs.ndim - 1)))
+            with np.errstate(over="ignore", under="ignore"):
+                inputs = (inputs * sizes).astype(np.float32)
+        query, record = NetworkGradient(theta, clip, network, SLOTS, SLOTS), int(rng.integers(count))
+        valid, blanked = np.ones(count, dtype=np.bool_), np.arange(count) != record
+        price = BatchPrice(bound, 30, ALL)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            one, other = (
+                answer_network_gradient(query, price, ExampleRows.admit(inputs, labels, it), SeededEntropy(attempt))
+                for it in (valid, blanked)
+            )
+        moved = np.rint((one.value - other.value) * unit_of(bound, clip, theta.size))
+        assert squared(moved) <= bound**2
+        near += squared(moved) > (0.99 * bound) ** 2
+    assert near >= 2
 
 
 @pytest.mark.parametrize("poison", [np.nan, np.inf, 1e38])

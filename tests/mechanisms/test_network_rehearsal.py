@@ -33,6 +33,19 @@ def test_batch_norm_is_refused_by_name_with_its_replacement(layer: nn.Module) ->
         require_separate(nn.Sequential(nn.Linear(6, 6), layer))
 
 
+def test_random_numbers_that_depend_on_other_examples_are_refused() -> None:
+    with pytest.raises(SettingError, match=r"RReLU \(1\) mixes.*LeakyReLU"):
+        require_separate(nn.Sequential(nn.Linear(6, 6), nn.RReLU()))
+    torch.manual_seed(0)
+    inputs = torch.randn(64, 6)
+    layer, found = nn.RReLU(), []
+    for first in (inputs[0], inputs[0].abs()):
+        torch.manual_seed(0)
+        found.append(layer(torch.cat([first[None], inputs[1:]])))
+    # That is why: numbers of the first example change what the others get.
+    assert not torch.equal(found[0][1:], found[1][1:])
+
+
 def test_statistics_that_are_kept_are_refused() -> None:
     with pytest.raises(SettingError, match="track_running_stats"):
         require_separate(nn.Sequential(nn.InstanceNorm1d(6, track_running_stats=True)))

@@ -96,6 +96,23 @@ def test_a_step_that_began_and_was_not_answered_counts(stopped: Path) -> None:
     with (stopped / JOURNAL).open("a") as stream:
         stream.write('{"st')
     assert TrainingFolder(stopped).taken == STOP + 2
+    # What was cut off stays a line of its own, so that journal and certificate say the same.
+    model = trainer(stopped).resume(INPUTS, Y, repeat=True)
+    assert counted(model) == STEPS + 2 == TrainingFolder(stopped).taken
+    assert trainer(stopped).resume(INPUTS, Y, step=8, repeat=True).state_.done == STEPS
+
+
+@pytest.mark.parametrize("settings", [{}, {"module": mlp(3, 2, (5,))}])
+def test_a_checkpoint_of_another_training_is_refused(stopped: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
+    with pytest.raises(StoppedError):
+        trainer(tmp_path / "other", observer=stopping, **settings).fit(INPUTS, Y)
+    # Its steps are counted by its own journal, not by this one.
+    (stopped / "step-00000005.npz").write_bytes((tmp_path / "other" / "step-00000005.npz").read_bytes())
+    with tacit.Ledger(tmp_path / "ledger", budget=tacit.Budget(epsilon=50.0, delta=1e-4), law="rdp") as ledger:
+        with pytest.raises(FileError, match=r"this folder's journal.*Nothing was spent"):
+            trainer(stopped).resume(INPUTS, Y)
+        assert not ledger.charges()
+    assert TrainingFolder(stopped).taken == STOP
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import tacit
-from tacit.errors import BoundsError, DataError, SettingError
+from tacit.errors import BoundsError, BudgetError, DataError, SettingError
 from tacit.neural import DPClassifier, DPRegressor, estimators, mlp
 from tests.neural.small_table import table
 
@@ -88,7 +88,8 @@ def test_a_module_of_ones_own_and_its_first_weights_are_used() -> None:
         ({}, (X[:, 0], Y), DataError, "records by columns"),
         ({"relation": "replace-one"}, (X, Y), SettingError, "zero-out"),
         ({"batch_size": 5000}, (X, Y), SettingError, "more than there are records"),
-        ({"budget": tacit.Budget(epsilon=1.0)}, (X, Y), SettingError, "not both"),
+        ({"budget": tacit.Budget(epsilon=1.0)}, (X, Y), BudgetError, "not both"),
+        ({"epsilon": None, "budget": 1.0}, (X, Y), BudgetError, "must be a tacit.Budget"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_spent(

@@ -1,13 +1,16 @@
 """What a training takes: arrays and tensors, never a loader, and no refusal for contents."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+import tacit
 from tacit.errors import DataError, SettingError
 from tacit.neural.examples import examples_of, shapes_of
 
@@ -29,6 +32,30 @@ def test_a_loader_is_refused_with_the_reason() -> None:
     loader = DataLoader(TensorDataset(torch.from_numpy(X), torch.from_numpy(Y)), shuffle=True)
     with pytest.raises(SettingError, match=r"shuffles.*Poisson"):
         examples_of(loader, None, PLAIN, whole_labels=True)
+
+
+class Later:
+    """Cells that are computed when they are read, by a program that may fail."""
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        raise AssertionError("read")
+
+
+def test_inside_a_ledger_arrays_are_refused_by_their_type_alone(tmp_path: Path) -> None:
+    with tacit.Ledger(tmp_path / "ledger", budget=tacit.Budget(epsilon=3.0, delta=1e-5), law="rdp"):
+        for inputs, labels in ((X.tolist(), Y), (X, Y.tolist()), (pd.DataFrame(X), Y)):
+            with pytest.raises(DataError, match=r"type of a list.*Nothing was spent"):
+                examples_of(inputs, labels, PLAIN, whole_labels=True)
+        with pytest.raises(SettingError, match="compute their cells"):
+            examples_of(Later(), Y, PLAIN, whole_labels=True)
+        for given, known in ((X, Y), (torch.from_numpy(X), torch.from_numpy(Y))):
+            assert examples_of(given, known, PLAIN, whole_labels=True).valid.all()
+
+
+def test_arrays_of_no_shape_or_kind_are_refused_in_words() -> None:
+    for inputs in ([[1.0, 2.0], [3.0]], torch.zeros(2, 2, dtype=torch.bfloat16), torch.eye(2).to_sparse()):
+        with pytest.raises(DataError, match="arrays of numbers, all records of one shape"):
+            examples_of(inputs, [0, 1], PLAIN, whole_labels=True)
 
 
 def test_numbers_that_are_not_finite_are_not_refused() -> None:

@@ -36,9 +36,34 @@ def patched() -> nn.Module:
     return layer
 
 
+class Watching(torch.Tensor):
+    """Its `__torch_function__` would see whatever is multiplied with it."""
+
+
+def watched() -> nn.Module:
+    layer = nn.Linear(2, 2)
+    layer.weight = nn.Parameter(torch.zeros(2, 2).as_subclass(Watching))
+    return layer
+
+
+def convolved() -> nn.Module:
+    layer = nn.Conv2d(1, 1, 3)
+    vars(layer)["_conv_forward"] = lambda *given: given[0]
+    return layer
+
+
 def test_own_classes_hooks_and_methods_are_foreign() -> None:
-    assert not any(map(is_foreign, (mlp(2, 2), cnn(), nn.Sequential(nn.Linear(2, 2), nn.ReLU()))))
+    some = [nn.TransformerEncoderLayer(2, 1, 2, batch_first=True, activation=it) for it in ("gelu", torch.relu)]
+    assert not any(map(is_foreign, (mlp(2, 2), cnn(), nn.Sequential(nn.Linear(2, 2), nn.ReLU()), *some)))
     assert all(map(is_foreign, (Own(), nn.Sequential(Own()), hooked(), patched())))
+
+
+def test_functions_and_tensors_inside_of_a_layer_of_torch_may_be_foreign() -> None:
+    def own(inputs: torch.Tensor) -> torch.Tensor:
+        return inputs.relu()
+
+    transformer = nn.TransformerEncoderLayer(2, 1, 2, batch_first=True, activation=own)
+    assert all(map(is_foreign, (transformer, watched(), convolved())))
 
 
 @pytest.mark.parametrize("own", ["module", "loss"])

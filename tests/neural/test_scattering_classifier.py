@@ -112,7 +112,7 @@ def test_wrong_settings_images_and_labels_are_refused_before_anything_is_spent(t
     for budget in (tacit.Budget(epsilon=1.0, delta=0.0), tacit.Budget(mu=1.0, delta=1e-5)):
         with pytest.raises((SettingError, BudgetError), match="epsilon"):
             ScatteringClassifier(budget=budget, recipe=RECIPE).plan(100)
-    with pytest.raises(SettingError, match="not both"):
+    with pytest.raises(BudgetError, match="not both"):
         ScatteringClassifier(budget=tacit.Budget(epsilon=1.0, delta=1e-5), epsilon=1.0, recipe=RECIPE).plan(100)
 
 

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import tacit
-from tacit.errors import BudgetError, LedgerError, SettingError, TacitError
+from tacit.errors import BudgetError, DataError, LedgerError, SettingError, TacitError
 from tacit.neural import DPTrainer, mlp
 from tests.neural.small_table import table
 
@@ -204,7 +204,7 @@ def test_no_cell_of_a_list_makes_a_training_in_a_ledger_fail(cell: object) -> No
     said = set()
     for X, y in ((with_a_cell(cell), Y), (INPUTS, [*Y.tolist()[1:], cell]), (pd.DataFrame(with_a_cell(cell)), Y)):
         with tacit.Ledger(budget=tacit.Budget(epsilon=30.0, delta=1e-4), law="rdp") as ledger:
-            with pytest.raises(SettingError, match="arrays or tensors") as caught:
+            with pytest.raises(DataError, match="arrays or tensors") as caught:
                 trainer().fit(X, y)
             assert not ledger.charges()
         said.add(str(caught.value))

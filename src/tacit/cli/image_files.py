@@ -15,6 +15,9 @@ from tacit.errors import DataError, FileError, TacitError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.estimators.images import ImageClassifier
+    from tacit.neural.scattering_classifier import ScatteringClassifier
+
 ARRAYS = ("x_train", "y_train", "x_test", "y_test")
 IDX_NAMES = ("train-images", "train-labels", "t10k-images", "t10k-labels")
 PNG_LABELS = ("train_lables.json", "test_lables.json")  # As the package spells them.
@@ -33,6 +36,11 @@ class LabelledImages(NamedTuple):
     y_train: NDArray[Any]
     x_test: NDArray[Any]
     y_test: NDArray[Any]
+
+    def require(self, model: ImageClassifier | ScatteringClassifier) -> None:
+        """Refuse images or labels that the model does not take, of either part, before anything is scattered."""
+        model.require(self.x_train, self.y_train)
+        model.require(self.x_test, self.y_test)
 
 
 def read_images(path: Path) -> LabelledImages:

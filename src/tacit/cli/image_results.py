@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,14 @@ class ImageFit:
     parameters: int
     points: list[dict[str, Any]]
     certificate: Certificate
+
+    @classmethod
+    def of(
+        cls, data: str, model: str, accuracy: float, tested: int, started: float, fitted: Any, curve: AccuracyCurve
+    ) -> ImageFit:
+        """What came of an estimator that was fitted since `started`."""
+        seconds, size = time.perf_counter() - started, int(fitted.release_.theta.size)
+        return cls(data, model, accuracy, tested, seconds, size, curve.points, fitted.certificate_)
 
     def document(self, screen: Screen) -> dict[str, Any]:
         """All of it, for programs."""

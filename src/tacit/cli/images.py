@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tacit.cli import options
-from tacit.cli.image_files import LabelledImages, read_images
+from tacit.cli.image_files import read_images
 from tacit.cli.image_results import AccuracyCurve, ImageFit
 from tacit.cli.network_images import train_network, train_on_scattering
 from tacit.cli.options import argument, flag
@@ -75,7 +75,7 @@ def images(
         fitted = ImageClassifier(epsilon=epsilon, delta=delta, recipe=name, progress=progress)
         fitted.plan(2)  # Wrong names and budgets are refused before a file is opened.
         found = read_images(data)
-        _require_matching(found, fitted)
+        found.require(fitted)
         curve = AccuracyCurve(fitted.plan(len(found.x_train)), screen)
         train, test = fitted.prepare(found.x_train), fitted.prepare(found.x_test)
         score = PublicScore(test, found.y_test)
@@ -87,8 +87,7 @@ def images(
         fitted.fit(train, found.y_train, watch=watch)
         accuracy = fitted.score(test, found.y_test)
         curve.line(curve.steps, accuracy)
-    seconds, size = time.perf_counter() - started, int(fitted.release_.theta.size)
-    done = ImageFit(name, model, accuracy, len(found.y_test), seconds, size, curve.points, fitted.certificate_)
+    done = ImageFit.of(name, model, accuracy, len(found.y_test), started, fitted, curve)
     done.write(files)
     further: dict[str, Any] = {}
     if swept:
@@ -134,12 +133,6 @@ def _show_result(document: dict[str, Any], tested: int, certificate: Certificate
         )
     for key, path in document["files"].items():
         screen.plain(f"  {key}: {path}")
-
-
-def _require_matching(found: LabelledImages, model: ImageClassifier) -> None:
-    """Refuse images or labels that the model does not take, of either part, before anything is scattered."""
-    for pictures, labels in ((found.x_train, found.y_train), (found.x_test, found.y_test)):
-        model.require(pictures, labels)
 
 
 def _sweep(

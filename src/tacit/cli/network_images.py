@@ -39,8 +39,7 @@ def train_network(name: str, data: Path, *, epsilon: float, delta: float, screen
         trainer.observer = observe
         trainer.train(train, found.x_train)
         accuracy = score.of(trainer.module_)
-    size, seconds = int(trainer.release_.theta.size), time.perf_counter() - started
-    return ImageFit(name, "cnn", accuracy, len(found.y_test), seconds, size, curve.points, trainer.certificate_)
+    return ImageFit.of(name, "cnn", accuracy, len(found.y_test), started, trainer, curve)
 
 
 def train_on_scattering(name: str, data: Path, *, epsilon: float, delta: float, screen: Screen) -> ImageFit:
@@ -52,8 +51,7 @@ def train_on_scattering(name: str, data: Path, *, epsilon: float, delta: float, 
         model = ScatteringClassifier(epsilon=epsilon, delta=delta, recipe=name, progress=progress)
         model.plan(2)  # Wrong names and budgets are refused before a file is opened.
         found = read_images(data)
-        for pictures, labels in ((found.x_train, found.y_train), (found.x_test, found.y_test)):
-            model.require(pictures, labels)
+        found.require(model)
         curve = AccuracyCurve(model.plan(len(found.x_train)), screen)
         train, test = model.prepare(found.x_train), model.prepare(found.x_test)
         score = PublicScatteringScore(model, test, found.y_test)
@@ -64,9 +62,7 @@ def train_on_scattering(name: str, data: Path, *, epsilon: float, delta: float, 
 
         model.fit(train, found.y_train, watch=watch)
         accuracy = curve.points[-1]["accuracy"]
-    size, seconds = int(model.release_.theta.size), time.perf_counter() - started
-    what = "scattering-cnn"
-    return ImageFit(name, what, accuracy, len(found.y_test), seconds, size, curve.points, model.certificate_)
+    return ImageFit.of(name, "scattering-cnn", accuracy, len(found.y_test), started, model, curve)
 
 
 def _is_shown(done: int, steps: int) -> bool:

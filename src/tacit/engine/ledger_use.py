@@ -115,18 +115,6 @@ def require_declared(what: str, how: str) -> None:
         raise SettingError(f"Inside a ledger {what} must be declared with {how}: {why}.")
 
 
-def require_typed(*given: object) -> None:
-    """Refuse, inside a ledger, lists and frames in place of arrays: one cell would decide the type of all."""
-    ledger = active_ledger()
-    if ledger is None or ledger.terms.refusals == "curator":
-        return
-    if any(isinstance(it, Sequence) or hasattr(it, "columns") for it in given):
-        raise SettingError(
-            "Inside a ledger a network trains on arrays or tensors, whose cells have one type: of a list or table one "
-            "cell may make the training fail, which would tell of a single record, free of charge. Nothing was spent."
-        )
-
-
 def require_no_key() -> None:
     """Refuse, inside a ledger's block with a key, answers that no request can stand for."""
     ledger = active_ledger()

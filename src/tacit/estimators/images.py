@@ -26,6 +26,7 @@ from tacit.engine.ledger_use import require_price
 from tacit.errors import DataError, SettingError
 from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.scattering import readable_images, refuses_images
+from tacit.estimators.settings import make_budget
 from tacit.features.image_rows import FeatureMap, Rows, image_rows
 from tacit.ledger import current_ledger
 from tacit.losses import classification
@@ -36,6 +37,27 @@ from tacit.solvers.channel_descent import plan as plan_descent
 from tacit.solvers.image_recipes import ImageRecipe, find_recipe
 from tacit.solvers.solver import PublicFacts
 from tacit.validate import whole
+
+
+def facts_of_images(model: Any, n: int, design: Any) -> PublicFacts:
+    """Check the settings that classifiers of images share; what a plan for n images is made from."""
+    whole("threads", model.threads, 1, 256)
+    if model.random_state is not None:
+        whole("random_state", model.random_state, 0)
+    relation, records = Relation.parse(model.relation), whole("n", n, 2)
+    budget = make_budget(model.epsilon, model.delta, model.budget).with_delta(min(1e-5, records**-1.1))
+    return PublicFacts(design, records, relation, "image", budget, Penalty(), classification.SOFTMAX)
+
+
+def stated_of_images(recipe: ImageRecipe, *further: PublicFact) -> tuple[PublicFact, ...]:
+    """What a fit to images takes as public, for its certificate."""
+    return (
+        PublicFact("classes", list(range(recipe.classes)), "declared"),
+        *further,
+        PublicFact("number of records", "n", "assumed"),
+        PublicFact(ONE_RECORD, "image", "assumed"),
+        *([PublicFact(VALID, True, "assumed")] if refuses_images() else []),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,27 +118,12 @@ class ImageClassifier(ClassifierMixin, LedgerMember):
 
     def plan(self, n: int) -> Plan:
         """Price a fit of n images; nothing is read."""
-        recipe, relation = find_recipe(self.recipe), Relation.parse(self.relation)
-        whole("threads", self.threads, 1, 256)
-        if self.random_state is not None:
-            whole("random_state", self.random_state, 0)
-        budget = self.budget
-        if budget is None:
-            budget = Budget(epsilon=self.epsilon, delta=self.delta)
-        elif self.epsilon is not None or self.delta is not None:
-            raise SettingError("Give either budget=… or epsilon=… and delta=…, not both.")
-        budget = budget.with_delta(min(1e-5, n**-1.1))
-        if budget.is_pure or budget.is_infinite:
+        recipe = find_recipe(self.recipe)
+        facts = facts_of_images(self, n, image_design(recipe))
+        if facts.budget.is_pure or facts.budget.is_infinite:
             raise SettingError("Images are fitted with Gaussian noise: give a finite epsilon and a delta above 0.")
-        facts = PublicFacts(image_design(recipe), n, relation, "image", budget, Penalty(), classification.SOFTMAX)
-        found = plan_descent(facts, recipe, mu_squared_of(budget))
-        labels = list(range(recipe.classes))
-        public = [
-            PublicFact("classes", labels, "declared"),
-            PublicFact("number of records", "n", "assumed"),
-            PublicFact(ONE_RECORD, "image", "assumed"),
-        ]
-        return found.with_facts(*public, *([PublicFact(VALID, True, "assumed")] if refuses_images() else []))
+        found = plan_descent(facts, recipe, mu_squared_of(facts.budget))
+        return found.with_facts(*stated_of_images(recipe))
 
     def prepare(self, X: Any) -> PreparedImages:
         """Scatter images; each on its own, at no cost."""

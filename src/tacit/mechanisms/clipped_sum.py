@@ -29,8 +29,13 @@ ALIGNMENT = 64
 """Bytes to which torch aligns new memory."""
 
 
-def require_plain_float32() -> None:
-    """Refuse settings of torch under which a product of float32 is not one of IEEE float32."""
+def require_plain_torch() -> None:
+    """Refuse settings of torch in which products of float32 have fewer bits, or one example may be an error."""
+    if torch.is_anomaly_enabled():
+        raise SettingError(
+            "With torch.autograd.set_detect_anomaly(True) one example without a finite gradient ends the training, "
+            "which tells of it. Set it to False."
+        )
     try:
         precise = torch.get_float32_matmul_precision() == "highest"
     except RuntimeError:

@@ -18,7 +18,7 @@ from tacit.contract.batches import Batches, BatchPrice, Sampling
 from tacit.contract.network_query import Network, NetworkGradient
 from tacit.contract.query import Answer
 from tacit.errors import SettingError
-from tacit.mechanisms.clipped_sum import clip_factors, integer_sums, norms, require_plain_float32, unit_of
+from tacit.mechanisms.clipped_sum import clip_factors, integer_sums, norms, require_plain_torch, unit_of
 from tacit.mechanisms.example_gradients import example_parts, parameters_of
 from tacit.mechanisms.gaussian_sum import noised_sum
 from tacit.mechanisms.process_group import answered_together
@@ -41,7 +41,7 @@ def answer_network_gradient(
     """
     if entropy is None:
         raise SettingError("Networks are trained with noise here: without it use torch alone.")
-    require_plain_float32()
+    require_plain_torch()
     batch = rows.padded(*drawn_places(price.batches, rows.length, query.slots, entropy), query.slots)
     unit = unit_of(price.bound, query.clip, query.theta.size)
     total = integer_gradient(query, unit, batch)
@@ -73,7 +73,8 @@ def integer_gradient(query: NetworkGradient, unit: float, batch: PaddedBatch) ->
     total = {name: torch.zeros(value.numel(), dtype=torch.int64) for name, value in parameters.items()}
     for first in range(0, query.slots, query.chunk):
         part = slice(first, first + query.chunk)
-        tensors = (torch.from_numpy(array[part]) for array in batch)
+        # Copied to where torch aligns memory. One record more may move what numpy allocates, and so how it is rounded.
+        tensors = (torch.from_numpy(array[part]).clone() for array in batch)
         for name, found in chunk_sums(query.network, query.clip, unit, *tensors).items():
             total[name] += found
     return torch.cat(list(total.values())).numpy()

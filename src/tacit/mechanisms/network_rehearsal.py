@@ -15,12 +15,14 @@ from torch import Tensor, nn
 
 from tacit.contract.network_query import Network
 from tacit.errors import SettingError
-from tacit.mechanisms.clipped_sum import require_plain_float32
+from tacit.mechanisms.clipped_sum import require_plain_torch
 from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered, example_parts, is_by_hand
 
 MIXING = {
     nn.modules.batchnorm._BatchNorm: "nn.GroupNorm",  # noqa: SLF001 - the base of all its kinds
     nn.SyncBatchNorm: "nn.GroupNorm",
+    # It draws a random number for each negative one: those of the examples behind depend on how many there are.
+    nn.RReLU: "nn.LeakyReLU",
 }
 """Layers that mix the examples of a batch, and what to use in their place."""
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -60,7 +62,7 @@ def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...],
     all other examples' losses and gradients as they were.
     """
     require_separate(network.module)
-    require_plain_float32()
+    require_plain_torch()
     inputs, targets = _made_up(shape, chunk), _made_up(labels, chunk)
     chosen = replace(network, by_hand=is_by_hand(network.module) and _agrees(network, inputs, targets))
     before, losses = _parts(chosen, inputs, targets), _losses(network, inputs, targets)
@@ -97,7 +99,7 @@ def _losses(network: Network, inputs: Tensor, targets: Tensor) -> Tensor:
     """Losses of a chunk that is computed together, as a user of the module would."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
-        found = _refused_if_failing(lambda: network.loss(network.module(inputs), targets))
+        found = _refused_if_failing(inputs, targets, lambda: network.loss(network.module(inputs), targets))
     if not isinstance(found, Tensor) or found.shape != (len(inputs),):
         raise SettingError("A loss must return one number for each example, not their mean. Nothing was spent.")
     return found
@@ -107,16 +109,19 @@ def _parts(network: Network, inputs: Tensor, targets: Tensor) -> dict[str, Part]
     """Gradients of single examples with the same random numbers, if the module draws any."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return _refused_if_failing(lambda: example_parts(network, inputs, targets))
+        return _refused_if_failing(inputs, targets, lambda: example_parts(network, inputs, targets))
 
 
-def _refused_if_failing(run: Callable[[], T]) -> T:
+def _refused_if_failing(inputs: Tensor, targets: Tensor, run: Callable[[], T]) -> T:
     try:
         return run()
     except FAILURES as error:
-        raise SettingError(
-            f"The module could not be run on made-up inputs of this shape: {error}. Nothing was spent."
-        ) from error
+        given = ", ".join(f"{what} {_kind(it)}" for what, it in (("inputs", inputs), ("labels", targets)))
+        raise SettingError(f"The module could not be run on made-up {given}: {error}. Nothing was spent.") from error
+
+
+def _kind(tensor: Tensor) -> str:
+    return f"of shape {tuple(tensor.shape)} and type {str(tensor.dtype).removeprefix('torch.')}"
 
 
 def _agrees(network: Network, inputs: Tensor, targets: Tensor) -> bool:

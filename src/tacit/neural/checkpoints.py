@@ -1,12 +1,15 @@
 """Checkpoints of a training, and the journal of its steps: neither noise is repeated nor a charge lost.
 
 A line of the journal is on disk before its step is answered. So the journal never counts fewer steps than were taken,
-whenever a program ends. Everything in a checkpoint is released.
+whenever a program ends. It notes the digest of each checkpoint too, so that one of another training is refused, whose
+steps it has not counted. Everything in a checkpoint is released.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -24,8 +27,8 @@ from tacit.files import replacing
 from tacit.privacy import event_json
 from tacit.solvers.network_descent import NetworkDescent, NetworkState
 
-JOURNAL = "journal.jsonl"
-FORMAT = "tacit-training/1"
+JOURNAL, SAVED = "journal.jsonl", "saved"
+FORMAT = "tacit-training/2"
 _ARRAYS = ("theta", "first", "second", "total")
 
 
@@ -101,28 +104,42 @@ class TrainingFolder:
 
     def note_step(self, number: int) -> None:
         """Note, durably, that a step begins."""
-        with (self.path / JOURNAL).open("a", encoding="ascii") as stream:
-            stream.write(json.dumps({"step": number}) + "\n")
+        self._note({"step": number})
+
+    def _note(self, line: dict[str, Any]) -> None:
+        with (self.path / JOURNAL).open("ab+") as stream:
+            if stream.tell() > 0:
+                stream.seek(-1, os.SEEK_END)
+                if stream.read(1) != b"\n":
+                    # A line that was cut off counts as a line of its own.
+                    stream.write(b"\n")
+            stream.write(json.dumps(line).encode("ascii") + b"\n")
             _sync(stream)
 
     def _lines(self) -> list[dict[str, Any]]:
+        """The first line, and one for each step: every further line but those of checkpoints, whatever it holds."""
+        first, *rest = self._all_lines()
+        return [first, *(line for line in rest if line.keys() != {SAVED})]
+
+    def _all_lines(self) -> list[dict[str, Any]]:
         try:
             text = (self.path / JOURNAL).read_text(encoding="ascii")
         except (OSError, UnicodeDecodeError) as error:
             raise FileError(f"{self.path} holds no training: there is no readable {JOURNAL}.") from error
-        head, *rest = text.splitlines() or [""]
-        try:
-            first = json.loads(head)
-        except ValueError as error:
-            raise FileError(f"{self.path / JOURNAL} is no journal of a training.") from error
-        return [first, *({} for _ in rest)]
+        first, *rest = [_parsed(line) for line in text.splitlines() or [""]]
+        if not first:
+            raise FileError(f"{self.path / JOURNAL} is no journal of a training.")
+        return [first, *rest]
 
     def save(self, state: NetworkState) -> Path:
         """Write a checkpoint, completely or not at all."""
         file = self.path / f"step-{state.done:08d}.npz"
         arrays = {name: getattr(state, name) for name in _ARRAYS}
-        with replacing(file) as draft, draft.open("wb") as stream:
-            np.savez(stream, done=state.done, averaged=state.averaged, **arrays)
+        written = io.BytesIO()
+        np.savez(written, done=state.done, averaged=state.averaged, **arrays)
+        self._note({SAVED: hashlib.sha256(written.getvalue()).hexdigest()})
+        with replacing(file) as draft:
+            draft.write_bytes(written.getvalue())
         return file
 
     def load(self, step: int | None = None) -> NetworkState:
@@ -132,8 +149,14 @@ class TrainingFolder:
             found = [file for file in found if file.name == f"step-{step:08d}.npz"]
         if not found:
             raise FileError(f"{self.path} has no checkpoint{'' if step is None else f' of step {step}'}.")
+        content = found[-1].read_bytes()
+        if {SAVED: hashlib.sha256(content).hexdigest()} not in self._all_lines():
+            raise FileError(
+                f"{found[-1]} is no checkpoint of a training that this folder's journal has counted, or was changed "
+                "since. Nothing was spent."
+            )
         try:
-            with np.load(found[-1], allow_pickle=False) as stored:
+            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
                 theta, first, second, total = (np.array(stored[name], dtype=np.float64) for name in _ARRAYS)
                 done, averaged = int(stored["done"]), int(stored["averaged"])
         except (OSError, ValueError, KeyError) as error:
@@ -142,6 +165,15 @@ class TrainingFolder:
         if len({array.shape for array in arrays}) != 1 or not all(np.isfinite(array).all() for array in arrays):
             raise FileError(f"{found[-1]} is no checkpoint of a training.")
         return NetworkState(done, theta, first, second, total, averaged)
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    """A line of the journal; one that was cut off, or holds something else, is empty."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _sync(stream: Any) -> None:

@@ -24,6 +24,7 @@ from tacit.engine.network_cells import numbers_of_column, numbers_of_table
 from tacit.errors import BoundsError, DataError, SettingError
 from tacit.estimators.ledger_membership import LedgerMember
 from tacit.estimators.parameters import estimator
+from tacit.estimators.settings import make_budget
 from tacit.ledger import current_ledger
 from tacit.neural.architectures import mlp
 from tacit.neural.examples import Examples
@@ -103,13 +104,10 @@ class NetworkModel(LedgerMember):
         return self.loss_name
 
     def _trainer(self, n: int, d: int, outputs: int) -> DPTrainer:
-        budget = self.budget
-        if budget is None:
-            budget = Budget(epsilon=self.epsilon, delta=self.delta)
-        elif self.epsilon is not None or self.delta is not None:
-            raise SettingError("Give either budget=… or epsilon=… and delta=…, not both.")
-        budget = budget.with_delta(min(1e-5, n**-1.1))
+        budget = make_budget(self.epsilon, self.delta, self.budget).with_delta(min(1e-5, n**-1.1))
         usual = constants_for(n, budget.epsilon or 1.0)
+        if isinstance(self.hidden, int | str):
+            raise SettingError("hidden must be the sizes of the layers, as in hidden=(32, 32).")
         hidden = usual.hidden if self.hidden is None else tuple(self.hidden)
         module = mlp(d, outputs, hidden, self.activation) if self.module is None else copy.deepcopy(self.module)
         return DPTrainer(
@@ -197,6 +195,16 @@ def _require_outputs(module: nn.Module, columns: int, outputs: int) -> None:
         raise SettingError(f"The module must return {outputs} numbers a record; its shape for 2 records is {shape}.")
 
 
+def _sorted_labels(cells: list[Any]) -> list[Any]:
+    """The different labels, in order."""
+    try:
+        return sorted(set(cells))
+    except TypeError as error:
+        raise DataError(
+            "Labels of several kinds have no order: declare classes=… and give labels of one kind."
+        ) from error
+
+
 def _place(label: Any, places: Mapping[Any, int]) -> int:
     """Place of a label among the classes, -1 of what is none of them."""
     try:
@@ -232,13 +240,13 @@ class DPClassifier(ClassifierMixin, NetworkModel):
         """Train the network on labelled records."""
         with current_ledger.charged_for(self):
             Refusals.settle(self.invalid_rows, beside=(X, y))
-            if np.ndim(y if hasattr(y, "ndim") else np.empty(len(y))) != 1:
+            if getattr(y, "ndim", 1) != 1 or not hasattr(y, "__len__"):
                 raise DataError("y must be one label for each record.")
             # Cell by cell: in an array of a list, one text would make texts of all numbers.
             cells = y.tolist() if isinstance(y, np.ndarray) else list(y)
             if self.classes is None:
                 require_declared("classes", "classes=…")
-            labels = np.asarray(sorted(set(cells)) if self.classes is None else list(self.classes))
+            labels = np.asarray(_sorted_labels(cells) if self.classes is None else list(self.classes))
             places = {label: place for place, label in enumerate(labels.tolist())}
             if len(labels) < 2 or len(places) < len(labels):
                 raise SettingError("There must be at least two different classes.")
@@ -288,7 +296,7 @@ class DPRegressor(RegressorMixin, NetworkModel):
         with current_ledger.charged_for(self):
             Refusals.settle(self.invalid_rows, beside=(X, y))
             lower, upper = self._ends()
-            if np.ndim(y if hasattr(y, "ndim") else np.empty(len(y))) != 1:
+            if y is None or np.ndim(y if hasattr(y, "ndim") else np.empty(len(y))) != 1:
                 raise DataError("y must be one number for each record.")
             values = numbers_of_column(y)
             known = np.isfinite(values)

@@ -20,6 +20,10 @@ ExampleLoss = Callable[[Tensor, Tensor], Tensor]
 
 def cross_entropy(outputs: Tensor, labels: Tensor) -> Tensor:
     """-log p of the label; an example whose label is no class has no loss and no gradient."""
+    if outputs.ndim != 2 or outputs.shape[1] < 2:
+        raise ValueError(
+            f"cross-entropy needs an output for each class, but has outputs of shape {tuple(outputs.shape)}"
+        )
     known = (labels >= 0) & (labels < outputs.shape[1])
     losses = functional.cross_entropy(outputs, torch.where(known, labels, 0), reduction="none")
     return torch.where(known, losses, nan)

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+from tacit.engine.ledger_use import Refusals
 from tacit.errors import DataError, SettingError
 
 LARGEST_LABEL = 2**31
+TYPED = (np.ndarray, torch.Tensor)
+"""Arrays whose type says what they hold, whatever that is."""
 
 
 class Examples(NamedTuple):
@@ -27,8 +30,10 @@ def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Exa
     """Read arrays, tensors or a TensorDataset; a loader is refused.
 
     Guarantee: no example is refused for its content. Tokens that an embedding has not make an example invalid; numbers
-    that are not finite are left to the loss, which then has no gradient.
+    that are not finite are left to the loss, which then has no gradient. Inside a ledger lists and frames are refused
+    by their type: what they are read as depends on each of their cells.
     """
+    refusals = Refusals.settle(None, beside=(X, y))
     if isinstance(X, DataLoader):
         raise SettingError(
             "A DataLoader shuffles examples and cuts them into batches, and that is not what the price is for: each "
@@ -40,6 +45,11 @@ def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Exa
         X, y = X.tensors
     if y is None:
         raise DataError("y is missing: give inputs and labels.")
+    if refusals.invalid_rows != "error" and not (isinstance(X, TYPED) and isinstance(y, TYPED)):
+        raise DataError(
+            "Inside a ledger X and y are numpy arrays or tensors: the type of a list or a frame depends on what it "
+            "holds. Nothing was spent."
+        )
     inputs = _array(X)
     labels, valid = _labels(_array(y), whole_labels=whole_labels)
     if inputs.ndim < 2 or len(labels) != len(inputs):
@@ -75,9 +85,10 @@ def _float32(cells: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    if isinstance(values, torch.Tensor):
-        return values.detach().cpu().numpy()
-    return np.asarray(values)
+    try:
+        return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError("X and y must be arrays of numbers, all records of one shape.") from error
 
 
 def shapes_of(examples: Examples) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from tacit.accounting.composition import mu_squared_of
 from tacit.certificate.certificate import Certificate
 from tacit.contract.channel_map import ChannelMap
 from tacit.contract.network_query import Network
-from tacit.contract.plan import ONE_RECORD, VALID, Penalty, Plan, PublicFact
+from tacit.contract.plan import Plan, PublicFact
 from tacit.contract.query import Progress
 from tacit.contract.release import Release
 from tacit.design.network_design import NetworkDesign
@@ -28,20 +28,15 @@ from tacit.engine.grouped_table import GroupedTable, mapped_inputs
 from tacit.engine.ledger_use import require_price
 from tacit.engine.network_examples import load_parameters, parameter_vector, rehearse
 from tacit.errors import SettingError
-from tacit.estimators.images import ImageClassifier, PreparedImages
+from tacit.estimators.images import ImageClassifier, PreparedImages, facts_of_images, stated_of_images
 from tacit.estimators.ledger_membership import LedgerMember
-from tacit.estimators.scattering import refuses_images
 from tacit.ledger import current_ledger
-from tacit.losses import classification
 from tacit.neural.example_losses import cross_entropy
 from tacit.neural.scattering_networks import ScatteringRecipe, find_scattering
 from tacit.privacy.budget import Budget
-from tacit.privacy.relation import Relation
 from tacit.solvers.channel_network import ChannelNetwork
 from tacit.solvers.channel_network import plan as plan_network
 from tacit.solvers.network_descent import NetworkState
-from tacit.solvers.solver import PublicFacts
-from tacit.validate import whole
 
 Watch = Callable[[NetworkState, ChannelMap], None]
 
@@ -104,33 +99,20 @@ class ScatteringClassifier(ClassifierMixin, LedgerMember):
 
     def _plan(self, n: int, network: Network, watch: Watch | None = None) -> Plan:
         recipe = find_scattering(self.recipe)
-        whole("threads", self.threads, 1, 256)
-        if self.random_state is not None:
-            whole("random_state", self.random_state, 0)
-        budget = self.budget
-        if budget is None:
-            budget = Budget(epsilon=self.epsilon, delta=self.delta)
-        elif self.epsilon is not None or self.delta is not None:
-            raise SettingError("Give either budget=… or epsilon=… and delta=…, not both.")
-        budget = budget.with_delta(min(1e-5, n**-1.1))
+        vector = parameter_vector(network.module)
+        facts = facts_of_images(self, n, NetworkDesign((), Absent(), 1.0, intercept=False, parameters=vector.size))
+        budget = facts.budget
         if budget.epsilon is None or budget.is_pure or budget.is_infinite:
             raise SettingError("A network is trained with a finite epsilon and a delta above 0.")
-        vector = parameter_vector(network.module)
-        design = NetworkDesign((), Absent(), 1.0, intercept=False, parameters=vector.size)
-        relation = Relation.parse(self.relation)
-        facts = PublicFacts(design, whole("n", n, 2), relation, "image", budget, Penalty(), classification.SOFTMAX)
         training = recipe.training(n, float(mu_squared_of(budget)) ** 0.5)
         found = plan_network(facts, recipe.images, network, NetworkState.at(vector), training, watch)
-        return found.with_facts(
-            PublicFact("classes", list(range(recipe.images.classes)), "declared"),
+        own = (
             PublicFact("recipe", recipe.images.name, "declared"),
             PublicFact("constants", recipe.study, "declared"),
             PublicFact("architecture", network.description[:2000], "declared"),
             PublicFact("first weights", "public", "declared"),
-            PublicFact("number of records", "n", "assumed"),
-            PublicFact(ONE_RECORD, "image", "assumed"),
-            *([PublicFact(VALID, True, "assumed")] if refuses_images() else []),
         )
+        return found.with_facts(*stated_of_images(recipe.images, *own))
 
     def prepare(self, X: Any) -> PreparedImages:
         """Scatter images; each on its own, at no cost."""

@@ -25,9 +25,10 @@ from tacit.contract.release import Release
 from tacit.design.network_design import NetworkDesign
 from tacit.design.response import Absent
 from tacit.documents.canonical_json import plain
-from tacit.engine.ledger_use import require_price, require_typed
+from tacit.engine.ledger_use import require_price
 from tacit.engine.network_examples import NetworkExamples, load_parameters, parameter_vector, records_together, rehearse
-from tacit.errors import SettingError
+from tacit.errors import DataError, SettingError, UnavailableError
+from tacit.estimators.settings import make_budget
 from tacit.ledger import current_ledger
 from tacit.neural.checkpoints import TrainingFolder
 from tacit.neural.example_losses import ExampleLoss, named_loss
@@ -162,12 +163,7 @@ class DPTrainer:
             raise SettingError("The module has no parameter that is trained.")
         if not np.isfinite(vector).all():
             raise SettingError("A first weight of the module is no finite number. Nothing was spent.")
-        budget = self.budget
-        if budget is None:
-            budget = Budget(epsilon=self.epsilon, delta=self.delta)
-        elif self.epsilon is not None or self.delta is not None:
-            raise SettingError("Give either budget=… or epsilon=… and delta=…, not both.")
-        budget = budget.with_delta(min(1e-5, n**-1.1))
+        budget = make_budget(self.epsilon, self.delta, self.budget).with_delta(min(1e-5, n**-1.1))
         design = NetworkDesign((), Absent(), 1.0, intercept=False, parameters=vector.size)
         stated = named_loss(self.loss).stated
         facts = PublicFacts(design, n, relation, self.unit, budget, Penalty(), stated)
@@ -208,12 +204,8 @@ class DPTrainer:
         network = self._network()
         # Wrong settings, and ledgers that cannot price the plan, refuse before an example is read.
         require_price(self._plan(max(2, self.batch_size), network), private=self.random_state is None)
-        examples = self._examples(X, y, network)
+        examples = examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
         return self.train(examples, X)
-
-    def _examples(self, X: Any, y: Any, network: Network) -> Examples:
-        require_typed(X, y)
-        return examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
 
     def train(self, examples: Examples, source: Any = None) -> Self:
         """Train on examples that were read before; `source` is what they were made of."""
@@ -248,7 +240,7 @@ class DPTrainer:
                 raise SettingError("resume needs checkpoints=… of a training without random_state.")
             folder = TrainingFolder(Path(self.checkpoints))
             network = self._network()
-            examples = self._examples(X, y, network)
+            examples = examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
             folder.require(self._plan(len(examples.labels), network))
             with folder.locked():
                 planned = self._rehearsed(examples, folder.load(step))
@@ -321,18 +313,25 @@ class DPTrainer:
     @cached_property
     def certificate_(self) -> Certificate:
         """What was guaranteed, and why it is true; it covers the weights and the architecture."""
+        self._require_weights()
         theta = plain(self.release_.theta)
         return Certificate.issue(self.release_, covered={"theta": theta, "architecture": str(self.module)})
 
     def predict(self, X: Any, batch: int = 1024) -> NDArray[np.float32]:
         """Outputs of the trained module for new inputs, which are the caller's own."""
+        self._require_weights()
+        try:
+            inputs = torch.as_tensor(np.ascontiguousarray(X) if not isinstance(X, torch.Tensor) else X)
+            inputs = inputs.float() if inputs.is_floating_point() or inputs.dtype == torch.uint8 else inputs
+            with torch.no_grad():
+                parts = [self.module_(part) for part in torch.split(inputs, batch)]
+            return torch.cat(parts).numpy()
+        except (IndexError, RuntimeError, TypeError, ValueError) as error:
+            raise DataError(f"These inputs do not fit the module: {error}") from error
+
+    def _require_weights(self) -> None:
         if not hasattr(self, "module_"):
-            raise SettingError("This trainer has no weights yet: call fit(X, y) first.")
-        inputs = torch.as_tensor(np.ascontiguousarray(X) if not isinstance(X, torch.Tensor) else X)
-        inputs = inputs.float() if inputs.is_floating_point() or inputs.dtype == torch.uint8 else inputs
-        with torch.no_grad():
-            parts = [self.module_(inputs[first : first + batch]) for first in range(0, len(inputs), batch)]
-        return torch.cat(parts).numpy()
+            raise UnavailableError("This trainer has no weights yet: call fit(X, y) first.")
 
 
 def descent_of(plan: Plan) -> NetworkDescent:
