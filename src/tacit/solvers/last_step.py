@@ -22,6 +22,7 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
 from tacit.solvers.nuisance import residual_threshold
+from tacit.solvers.plenty_rules import PLENTY, grown, plenty_at
 from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import Rows, part_way, weight_ratio
 from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, shift_bound
@@ -91,10 +92,23 @@ def curved_rows(plan: Plan, coordinates: Coordinates, usual: float, own: float, 
 
 def bound_of_rows(plan: Plan, pilot: Pilot, norms: RowNorms | None, usual: float) -> float:
     """Where few rows are long a smaller bound has less noise; where many are, a larger one keeps their target."""
-    if norms is None or not shortens(plan.loss, plan.design):
+    if norms is None:
         return usual
-    most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
-    return between(norms.quantile, ONE_STEP.row_least * usual, most * usual)
+    found = usual
+    if shortens(plan.loss, plan.design):
+        most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
+        found = between(norms.quantile, ONE_STEP.row_least * usual, most * usual)
+    plenty = plenty_at(plan)
+    return found if plenty == 0.0 else found * grown(ample_bound(plan, pilot, norms, usual) / found, plenty)
+
+
+def ample_bound(plan: Plan, pilot: Pilot, norms: RowNorms, usual: float) -> float:
+    """The bound on rows with plenty of budget: a little beyond the quantile of their norms, where noise is least."""
+    if shortens(plan.loss, plan.design):
+        return PLENTY.label_rows.at(plan.signal * 4 * pilot.own_curvature) * norms.quantile
+    if plan.loss.code in LOG_LINKED:
+        return min(usual, PLENTY.rows * norms.quantile)
+    return PLENTY.squared_rows * norms.quantile
 
 
 def ask_gradient(
@@ -183,14 +197,29 @@ def step_nearer(
     row_bound: float,
     score_share: float | None,
 ) -> tuple[Vector, Matrix | None]:
-    """Return where a first Newton step leads, and its curvature, raised to what noise explains; the pilot without one.
+    """Return where Newton steps lead, and the last one's curvature, raised to what noise explains; the pilot without.
 
     The last step leaves an error that is the square of what it corrects: a pilot with clipped gradients may be far off.
-    What noise explains of the step's square is not stepped.
     """
-    if all(it.purpose is not Purpose.NEAR_STEP for it in plan.steps):
-        return pilot, None
-    predictors, shaped = Predictors.of(plan), Predictors.of(plan).shaped(pilot)
+    known = None
+    for _ in range(sum(it.purpose is Purpose.NEAR_STEP for it in plan.steps) // 2):
+        pilot, known = newton_step(gate, plan, matrix, pilot, loss, clip, row_bound, score_share)
+    return pilot, known
+
+
+def newton_step(
+    gate: Gate,
+    plan: Plan,
+    matrix: Matrix | None,
+    pilot: Vector,
+    loss: Loss,
+    clip: Clip,
+    row_bound: float,
+    score_share: float | None,
+) -> tuple[Vector, Matrix]:
+    """Ask for a gradient and a curvature, and step; what noise explains of the step's square is not stepped."""
+    predictors = Predictors.of(plan)
+    shaped = predictors.shaped(pilot)
     gradient = ask_gradient(gate, predictors, pilot, matrix, loss, clip)
     asked = CurvatureAndScore(shaped, row_bound, matrix, loss, score_share, clip.shortened)
     pair = predictors.matrices(gate.ask(asked))
@@ -200,7 +229,8 @@ def step_nearer(
     step = spectrum.with_values(1 / values) @ gradient.value / plan.records
     square = max(float(step @ step), np.finfo(float).tiny)
     own = float(np.sum((gradient.noise_scale / plan.records / values) ** 2))
-    step *= max(0.0, 1.0 - own / square) * min(1.0, ONE_STEP.longest / math.sqrt(square))
+    longest = ONE_STEP.longest * grown(PLENTY.longest / ONE_STEP.longest, plenty_at(plan))
+    step *= max(0.0, 1.0 - own / square) * min(1.0, longest / math.sqrt(square))
     return pilot - step, spectrum.with_values(values)
 
 
@@ -227,7 +257,10 @@ def bounded(
         if shortens(plan.loss, plan.design):
             top = min(top, loss.smoothness)
             largest = top * curved_rows(plan, coordinates, usual, own, top) * (usual / row_bound) ** 2
-            return replace(loss, smoothness=largest), Clip(row_bound, 0.0, shortened=True)
+            plenty = plenty_at(plan)
+            largest *= grown(PLENTY.curved / largest, plenty)
+            loosening = grown(1 / TAIL.loosened, plenty)
+            return replace(loss, smoothness=largest), Clip(row_bound, 0.0, shortened=True, loosening=loosening)
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
     if loss.code in OTHER_LINKS or loss.code is Code.SOFTMAX:
         return loss, Clip(row_bound * loss.lipschitz, 0.0)
