@@ -14,7 +14,8 @@ from tacit.contract.query import Answer, CurvatureAndScore, GradientNorm, Gradie
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import ONE_STEP, TAIL
-from tacit.solvers.last_step import Pilot, label_clip, take_step, tolerated_noise
+from tacit.solvers.last_step import Pilot, label_clip, rare_factor, take_step, tolerated_noise
+from tacit.solvers.plenty_rules import PLENTY
 
 N = 20_000
 PLAIN = Coordinates(None, 4.0)
@@ -163,6 +164,40 @@ def test_the_bound_of_rows_follows_their_norms_within_ends(norm: float) -> None:
     ends = ONE_STEP.row_least * usual, most * usual
     assert ends[0] < 4.5 < ends[1]
     assert asked.row_bound == pytest.approx(min(max(norm, ends[0]), ends[1]), rel=0.06)
+
+
+def test_rows_of_rare_labels_may_be_more_curved_and_are_bounded_earlier() -> None:
+    found = {}
+    for share in (0.03, 0.5):
+        pilot = Pilot(np.zeros(4), np.zeros(4), planned().loss, share=share)
+        gate = Given(np.zeros(4), 0.2 * np.eye(4), 1e-6, 60.0)
+        take_step(gate, planned(), PLAIN, pilot, 2.0, None)
+        asked = gate.asked[-1]
+        assert isinstance(asked, CurvatureAndScore)
+        level = 4 * share * (1 - share)
+        most = ONE_STEP.row_most.at(planned().signal * level)
+        most *= rare_factor(ONE_STEP.rare_rows, planned().signal, level)
+        assert asked.row_bound == pytest.approx(most * 2 * label_clip(planned().signal, share))
+        found[share] = asked.row_bound
+    assert found[0.03] < 0.5 * found[0.5]
+    growth = ONE_STEP.rare_curved
+    assert rare_factor(growth, 1e4, 0.1) == growth.at(0.1) > 1.5
+    assert rare_factor(growth, 1e2, 0.1) < 1.1
+    assert rare_factor(growth, 1e4, 1.0) == 1.0
+
+
+def test_with_plenty_rows_of_labels_follow_the_quantile_and_gradients_have_the_weights_of_matrices() -> None:
+    plan = planned(50.0)
+    gate = Given(np.full(4, 0.001), 0.2 * np.eye(4), 1e-6, 4.0)
+    pilot = Pilot(np.full(4, 0.1), np.zeros(4), plan.loss, share=0.5)
+    theta, _ = take_step(gate, plan, PLAIN, pilot, 2.0, None)
+    gradients = [each for each in gate.asked if isinstance(each, GradientSum)]
+    matrices = [each for each in gate.asked if isinstance(each, CurvatureAndScore)]
+    assert len(gradients) == len(matrices) == PLENTY.steps + 1
+    for asked, pair in zip(gradients, matrices, strict=True):
+        assert asked.clip == pytest.approx(pair.row_bound) == pytest.approx(PLENTY.label_rows.high * 4.0, rel=0.06)
+        assert asked.loss.smoothness == pytest.approx(pair.loss.smoothness) == pytest.approx(PLENTY.curved)
+    np.testing.assert_allclose(theta, 0.1 - (PLENTY.steps + 1) * 0.001 / 0.2, rtol=1e-2)
 
 
 def test_rows_of_rare_labels_are_bounded_earlier() -> None:

@@ -140,6 +140,14 @@ class OneStep:
     curved_rows: Growth = rule(
         Growth(1.2, 60.0, 0.25, 1.0, 4.0), "curvature that a row may have over that of a usual clip at the top"
     )
+    rare_rows: Growth = rule(
+        Growth(1.0, 1.0, 0.36, 0.4, 1.0),
+        "both ends of that clip, by 4 s(1 - s) of the labels' share: ones have the noise",
+    )
+    rare_curved: Growth = rule(
+        Growth(1.0, 1.0, -0.25, 1.0, 2.2), "that curvature, likewise: what rare ones tell is far out"
+    )
+    rare_signal: float = rule(140.0, "signal times 4 s(1 - s) from which they are whole: below, noise would hide more")
     seen_curvature: float = rule(35.0, "signal over √d and over the usual clip's curvature, for each of these")
     seen_rows: Growth = rule(
         Growth(3.0, 100.0, 1.0, 0.0, 85.0),

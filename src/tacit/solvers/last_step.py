@@ -26,7 +26,7 @@ from tacit.solvers.plenty_rules import PLENTY, grown, plenty_at
 from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import Rows, part_way, weight_ratio
 from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, shift_bound
-from tacit.solvers.rules import RESPONSE, between
+from tacit.solvers.rules import RESPONSE, Growth, between
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 LABELS = TWO_LABELS | {Code.SOFTMAX}
@@ -83,11 +83,17 @@ def shortens(loss: Loss, design: Design) -> bool:
     return loss.code is Code.LOGISTIC and measures_rows(loss, design)
 
 
+def rare_factor(growth: Growth, signal: float, level: float) -> float:
+    """A factor for rare labels by their level 4 s(1 - s), which comes in with the signal."""
+    return grown(growth.at(level), min(1.0, signal * level / ONE_STEP.rare_signal))
+
+
 def curved_rows(plan: Plan, coordinates: Coordinates, usual: float, own: float, top: float) -> float:
     """Curvature that a row may have, over that of a row of the usual norm at the top: what the noise of M allows."""
     width = coordinates.dimension
     seen = plan.signal * own / (math.sqrt(width) * top * usual**2 / width)
-    return max(1.0, min(ONE_STEP.curved_rows.at(plan.signal * 4 * own), seen / ONE_STEP.seen_curvature))
+    most = ONE_STEP.curved_rows.at(plan.signal * 4 * own) * rare_factor(ONE_STEP.rare_curved, plan.signal, 4 * own)
+    return max(1.0, min(most, seen / ONE_STEP.seen_curvature))
 
 
 def bound_of_rows(plan: Plan, pilot: Pilot, norms: RowNorms | None, usual: float) -> float:
@@ -96,8 +102,9 @@ def bound_of_rows(plan: Plan, pilot: Pilot, norms: RowNorms | None, usual: float
         return usual
     found = usual
     if shortens(plan.loss, plan.design):
-        most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
-        found = between(norms.quantile, ONE_STEP.row_least * usual, most * usual)
+        level = 4 * pilot.own_curvature
+        rare = rare_factor(ONE_STEP.rare_rows, plan.signal, level) * usual
+        found = between(norms.quantile, ONE_STEP.row_least * rare, ONE_STEP.row_most.at(plan.signal * level) * rare)
     plenty = plenty_at(plan)
     return found if plenty == 0.0 else found * grown(ample_bound(plan, pilot, norms, usual) / found, plenty)
 
