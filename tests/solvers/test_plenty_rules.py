@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -18,12 +19,16 @@ from tacit.solvers.plenty_rules import PLENTY, grown, plenty_at, plenty_of
 from tacit.solvers.rules import TABLES
 
 FEW_CELLS = 80_000.0
-MODELS = {"binomial": tacit.LogisticRegression, "gaussian": tacit.LinearRegression, "poisson": tacit.PoissonRegressor}
+MODELS: dict[str, Any] = {
+    "binomial": tacit.LogisticRegression,
+    "gaussian": tacit.LinearRegression,
+    "poisson": tacit.PoissonRegressor,
+}
 
 
 @cache
 def planned(family: str, epsilon: float, n: int = 20_000) -> Plan:
-    ends = {"binomial": {}, "gaussian": {"y_bounds": (0, 60)}, "poisson": {"y_max": 60}}[family]
+    ends: dict[str, Any] = {"binomial": {}, "gaussian": {"y_bounds": (0, 60)}, "poisson": {"y_max": 60}}[family]
     plan: Plan = MODELS[family](epsilon=epsilon, bounds=(-6, 6), inference=True, **ends).plan(n, 3)
     return plan
 
