@@ -28,7 +28,8 @@ MODELS: dict[str, Any] = {
 
 @cache
 def planned(family: str, epsilon: float, n: int = 20_000) -> Plan:
-    ends: dict[str, Any] = {"binomial": {}, "gaussian": {"y_bounds": (0, 60)}, "poisson": {"y_max": 60}}[family]
+    every: dict[str, dict[str, Any]] = {"binomial": {}, "gaussian": {"y_bounds": (0, 60)}, "poisson": {"y_max": 60}}
+    ends = every[family]
     plan: Plan = MODELS[family](epsilon=epsilon, bounds=(-6, 6), inference=True, **ends).plan(n, 3)
     return plan
 
