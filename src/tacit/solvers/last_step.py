@@ -142,7 +142,8 @@ def take_step(
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
     place = begin
-    if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
+    curved = loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER
+    if curved:
         rows = Rows(coordinates, row_bound, mean_row, clip.shortened)
         place = part_way(rows, predictors, begin, loss, Answer(mean, step_noise), known)
     pair = predictors.matrices(
@@ -162,8 +163,12 @@ def take_step(
     length, longest = float(np.linalg.norm(step)), ONE_STEP.longest * max(1.0, pilot.spread)
     capped = plan.private and length > longest
     if capped:
-        step *= longest / length
-    theta = begin - step - spectrum.vectors @ np.where(seen, 0.0, parts)
+        # All intervals are withheld then. Where curvatures change on the way, the pilot predicts better.
+        step *= 0.0 if curved else longest / length
+    unseen = np.where(seen, 0.0, parts)
+    if curved and plan.private:
+        unseen *= calm(unseen, step_noise / max(least, np.finfo(float).tiny)) if not capped else 0.0
+    theta = begin - step - spectrum.vectors @ unseen
     bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
     if norms is not None and mean_row is not None and not clip.shortened:
         bias += shift_bound(coordinates, curvature, theta, mean_row, norms.left_out(row_bound, dimension))
@@ -241,13 +246,24 @@ def newton_step(
     return pilot - step, spectrum.with_values(values)
 
 
+def calm(step: Vector, noise: float) -> Vector:
+    """Factors on a step in hidden directions, none of which an interval needs.
+
+    What noise explains is left out. Of the rest t is gone to log(1 + t): on the way a curvature may grow like e^t.
+    """
+    squares = np.maximum(step**2, np.finfo(float).tiny)
+    found = np.maximum(0.0, 1.0 - noise**2 / squares)
+    far = float(np.linalg.norm(found * step))
+    return np.asarray(found * (math.log1p(far) / far if far > 0 else 1.0))
+
+
 def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     """Noise of a step in one direction, in predictor units, up to which the step is taken.
 
     Beyond it the pilot predicts better. Predictions of rare labels and small counts stand more.
     """
     if plan.loss.code in LABELS:
-        return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.own_curvature)
+        return min(ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.own_curvature), ONE_STEP.noisiest_log)
     if plan.loss.code in LOG_LINKED:
         return ONE_STEP.noisiest_odds / math.sqrt(pilot.share if pilot.curvature is None else pilot.curvature)
     return ONE_STEP.noisiest * pilot.spread
