@@ -198,7 +198,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     residuals = ONE_STEP.residuals if facts.loss.relative else 0
     bent = facts.loss.code in BENT
     near = sum(ONE_STEP.near) if bent and signal >= ONE_STEP.near_signal else 0
-    norms, beyond = ONE_STEP.row_norms if measures_rows(facts.loss, facts.design) else (0, 0)
+    norms, beyond = _norm_parts(facts)
     part = _pilot_part(facts, signal)
     medians = START.medians if facts.design.intercept else 0
     others = residuals + near + norms + beyond
@@ -255,6 +255,13 @@ def _shares(facts: PublicFacts, signal: float) -> Shares:
     if signal >= ONE_STEP.wide * math.sqrt(facts.design.identified):
         return shares
     return replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
+
+
+def _norm_parts(facts: PublicFacts) -> tuple[int, int]:
+    """Parts for the norms of rows, where they are asked for."""
+    if not measures_rows(facts.loss, facts.design):
+        return 0, 0
+    return ONE_STEP.label_row_norms if facts.loss.code in LABELS else ONE_STEP.row_norms
 
 
 def _pilot_part(facts: PublicFacts, signal: float) -> Fraction:
