@@ -115,10 +115,13 @@ def bias_at(
     return clip.worst if plan.private and found > clip.expected * plan.count else clip.bias
 
 
-def tail_law(quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False) -> Vector | None:
+def tail_law(
+    quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False, cap: float = TAIL.cap
+) -> Vector | None:
     """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy.
 
-    A `heavy` one is lognormal, g_q exp(γ(|Z| / z_q - 1)): with the same mean excess more norms are far beyond.
+    The excess is that of norms up to 1 + `cap` quantiles. A `heavy` law is lognormal, g_q exp(γ(|Z| / z_q - 1)): with
+    the same mean excess more norms are far beyond.
     """
     places = (np.arange(TAIL.points) + 0.5) / TAIL.points
     inverse = NormalDist().inv_cdf
@@ -133,7 +136,7 @@ def tail_law(quantile: float, held: float, excess: float, largest: float, *, hea
         return float((1 - held) * (tail(power, bound) - quantile).mean())
 
     powers = np.linspace(*TAIL.powers, TAIL.grid)
-    most = (1 + TAIL.cap) * quantile
+    most = (1 + cap) * quantile
     if excess > TAIL.saturated * excess_of(float(powers[-1]), most) and largest > most:
         # An excess beyond what the public bound allows is noise.
         return None

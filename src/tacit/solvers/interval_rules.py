@@ -129,12 +129,20 @@ class OneStep:
     )
     second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")
     clip: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels")
-    row_norms: tuple[int, int] = rule((2, 3), "parts for a quantile of the norms of rows, and for what lies beyond")
+    label_row_norms: tuple[int, int] = rule(
+        (2, 3), "parts for a quantile of the norms of rows, and for what lies beyond"
+    )
+    row_norms: tuple[int, int] = rule((2, 8), "the same without labels: it says whether rows are long")
     row_rounds: int = rule(6, "counts for their quantile")
     row_octaves: int = rule(4, "in which it is sought")
     row_top: float = rule(8.0, "up to so many √d")
-    row_noises: float = rule(1.0, "deviations of its noise that are taken off the mean excess")
-    other_effects: float = rule(0.25, "part by which effects among rows that weigh less may differ")
+    row_cap: float = rule(
+        0.5, "excesses of norms of rows are cut at so many quantiles: beyond, few rows have much noise"
+    )
+    row_noises: float = rule(2.0, "deviations of its noise by which the excess of normal rows must be passed")
+    row_scale: float = rule(1.15, "or quantiles of normal rows by which theirs must be: else no row counts as long")
+    other_effects: float = rule(0.6, "part by which effects among rows that weigh less may differ, numbers")
+    other_log_effects: float = rule(0.5, "the same of effects on the logarithm of a mean")
     row_least: float = rule(0.85, "least clip at that quantile, in usual ones")
     row_most: Growth = rule(Growth(1.0, 120.0, 0.5, 1.0, 2.0), "largest one: with more noise a shift is hardly seen")
     curved_rows: Growth = rule(

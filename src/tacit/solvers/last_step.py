@@ -25,7 +25,7 @@ from tacit.solvers.nuisance import residual_threshold
 from tacit.solvers.plenty_rules import PLENTY, grown, plenty_at
 from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import Rows, part_way, weight_ratio
-from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, shift_bound
+from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, numbers_of, shift_bound
 from tacit.solvers.rules import RESPONSE, Growth, between
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
@@ -171,7 +171,7 @@ def take_step(
     theta = begin - step - spectrum.vectors @ unseen
     bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
     if norms is not None and mean_row is not None and not clip.shortened:
-        bias += shift_bound(coordinates, curvature, theta, mean_row, norms.left_out(row_bound, dimension))
+        bias += shift_bound(norms, row_bound, loss, coordinates, curvature, theta, mean_row, numbers_of(plan.design))
     own = step_noise**2 * float(np.sum(1 / spectrum.values[seen] ** 2))
     hidden = spectrum.vectors[:, ~seen].T @ (begin - predictors.flat(pilot.start))
     to_user = plan.design.to_user()

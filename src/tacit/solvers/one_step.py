@@ -199,7 +199,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     shares = _shares(facts, signal, plenty)
     residuals = ONE_STEP.residuals if facts.loss.relative else 0
     near, nearer = near_steps(facts.loss, plenty) if signal >= ONE_STEP.near_signal else ((0, 0), 0)
-    norms, beyond = ONE_STEP.row_norms if measures_rows(facts.loss, facts.design) else (0, 0)
+    norms, beyond = _norm_parts(facts)
     part = _pilot_part(facts, signal, plenty)
     medians = START.medians if facts.design.intercept else 0
     others = residuals + nearer * sum(near) + norms + beyond
@@ -274,6 +274,13 @@ def _near_pairs(parts: tuple[int, int], count: int) -> list[tuple[int, int, Purp
     """Gradient and curvature of each step before the last, as they are priced."""
     kinds = QueryKind.GRADIENT, QueryKind.SANDWICH
     return [(part, 1, Purpose.NEAR_STEP, kind) for part, kind in zip(parts, kinds, strict=True)] * count
+
+
+def _norm_parts(facts: PublicFacts) -> tuple[int, int]:
+    """Parts for the norms of rows, where they are asked for."""
+    if not measures_rows(facts.loss, facts.design):
+        return 0, 0
+    return ONE_STEP.label_row_norms if facts.loss.code in LABELS else ONE_STEP.row_norms
 
 
 def _pilot_part(facts: PublicFacts, signal: float, plenty: float) -> Fraction:
