@@ -171,6 +171,7 @@ class OneStep:
     visible: float = rule(1.3, "noise norms from which an eigenvalue of the curvature is seen")
     noisiest: float = rule(0.25, "noise of a step in spreads, beyond which the pilot stays, numbers")
     noisiest_odds: float = rule(0.45, "the same of log odds and log rates, over √curvature")
+    noisiest_log: float = rule(0.5, "and at most so much, two labels: rates are exponentials of it")
     longest: float = rule(3.0, "longest step, in spreads of the response")
     least_error: float = rule(0.25, "least part of the step's square that is the pilot's error")
     least_asymmetry: float = rule(0.3, "of the score of two labels: |1 - 2s| at least")

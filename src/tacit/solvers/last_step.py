@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
 from tacit.contract.purpose import Purpose
@@ -30,6 +31,8 @@ from tacit.solvers.rules import RESPONSE, Growth, between
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 LABELS = TWO_LABELS | {Code.SOFTMAX}
+STRAIGHT = {Code.SQUARED, Code.SMOOTH_HUBER}
+"""Losses whose curvature is about the same at every point."""
 OTHER_LINKS = frozenset({Code.PROBIT, Code.CLOGLOG})
 UNBOUNDED = OTHER_LINKS | {
     Code.SQUARED,
@@ -142,8 +145,7 @@ def take_step(
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
     place = begin
-    curved = loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER
-    if curved:
+    if loss.code not in STRAIGHT:
         rows = Rows(coordinates, row_bound, mean_row, clip.shortened)
         place = part_way(rows, predictors, begin, loss, Answer(mean, step_noise), known)
     pair = predictors.matrices(
@@ -154,21 +156,9 @@ def take_step(
     spectrum = Spectrum.of(curvature)
     least = ONE_STEP.visible * noise_norm(noise * loss.smoothness, len(mean))
     least = max(least, step_noise / tolerated_noise(plan, pilot))
-    seen = spectrum.values >= least
-    along = spectrum.vectors.T @ mean
-    parts = along / np.where(seen, spectrum.values, max(least, np.finfo(float).tiny))
-    if not plan.private:
-        parts = np.where(seen, parts, 0.0)
-    step = spectrum.vectors @ np.where(seen, parts, 0.0)
-    length, longest = float(np.linalg.norm(step)), ONE_STEP.longest * max(1.0, pilot.spread)
-    capped = plan.private and length > longest
-    if capped:
-        # All intervals are withheld then. Where curvatures change on the way, the pilot predicts better.
-        step *= 0.0 if curved else longest / length
-    unseen = np.where(seen, 0.0, parts)
-    if curved and plan.private:
-        unseen *= calm(unseen, step_noise / max(least, np.finfo(float).tiny)) if not capped else 0.0
-    theta = begin - step - spectrum.vectors @ unseen
+    way = way_of(plan, pilot, spectrum, mean, least, step_noise, curved=loss.code not in STRAIGHT)
+    seen, step, length = way.seen, way.step, way.length
+    theta = begin - way.gone
     bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
     if norms is not None and mean_row is not None and not clip.shortened:
         bias += shift_bound(norms, row_bound, loss, coordinates, curvature, theta, mean_row, numbers_of(plan.design))
@@ -181,7 +171,7 @@ def take_step(
         score=pair.value[1] * scores / plan.records,
         to_user=predictors.to_user(to_user if matrix is None else to_user @ matrix),
         lifted=not bool(seen.all()),
-        capped=capped,
+        capped=way.capped,
         step_noise=step_noise,
         curvature_noise=noise * loss.smoothness,
         score_noise=noise * scores,
@@ -244,6 +234,43 @@ def newton_step(
     longest = ONE_STEP.longest * grown(PLENTY.longest / ONE_STEP.longest, plenty_at(plan))
     step *= max(0.0, 1.0 - own / square) * min(1.0, longest / math.sqrt(square))
     return pilot - step, spectrum.with_values(values)
+
+
+@dataclass(frozen=True)
+class Way:
+    """The last step along directions that are seen, its length before it was cut, and what is gone of all."""
+
+    seen: NDArray[np.bool_]
+    step: Vector
+    length: float
+    capped: bool
+    gone: Vector
+
+
+def way_of(
+    plan: Plan, pilot: Pilot, spectrum: Spectrum, mean: Vector, least: float, noise: float, *, curved: bool
+) -> Way:
+    """Return where a mean gradient leads; a curvature below `least` is not seen.
+
+    A step that is too long is cut. All intervals are withheld then; where curvatures change on the way, the pilot
+    predicts better and is kept.
+    """
+    seen = spectrum.values >= least
+    least = max(least, np.finfo(float).tiny)
+    parts = (spectrum.vectors.T @ mean) / np.where(seen, spectrum.values, least)
+    step = spectrum.vectors @ np.where(seen, parts, 0.0)
+    hidden = np.where(seen, 0.0, parts) if plan.private else np.zeros(len(parts))
+    length, longest = float(np.linalg.norm(step)), ONE_STEP.longest * max(1.0, pilot.spread)
+    capped = plan.private and length > longest
+    if capped:
+        step *= longest / length
+    if not curved or not plan.private:
+        gone = step + spectrum.vectors @ hidden
+    elif capped:
+        gone = np.zeros(len(parts))
+    else:
+        gone = step + spectrum.vectors @ (hidden * calm(hidden, noise / least))
+    return Way(seen, step, length, capped, gone)
 
 
 def calm(step: Vector, noise: float) -> Vector:
