@@ -45,7 +45,7 @@ def without_quoted_names(spelling: str) -> tuple[str, dict[str, str]]:
 
 
 def in_python(text: str) -> str:
-    """Write ``x^2`` as ``x**2``, ``TRUE`` and ``raw=T`` as ``True``, ``3L`` as ``3``, ``as.factor(x)`` as ``factor(x)``."""
+    """Write R's words as Python's: ``x^2`` is ``x**2``, ``TRUE`` is ``True``, ``3L`` is ``3``."""
 
     def plain(match: re.Match[str]) -> str:
         word = match[0].strip()

@@ -218,8 +218,8 @@ def ratio_name(response: Response) -> str:
                 f'as "{response.classes[1]}: x - {response.classes[0]}: x".'
             )
     raise SettingError(
-        "exponentiate=True is for two classes (odds ratios, or hazard ratios), counts (rate ratios) and gamma models (ratios "
-        "of means); the coefficients of this model are differences."
+        "exponentiate=True is for two classes (odds ratios, or hazard ratios), counts (rate ratios) and gamma models "
+        "(ratios of means); the coefficients of this model are differences."
     )
 
 
@@ -246,7 +246,8 @@ def date_notes(design: Design) -> Iterator[str]:
     """Where the intercept lies, of a date that is counted from an origin far from all records."""
     for name, reading in design.reading.dates.items() if design.reports_intercept else ():
         if reading.origin is None and reading.unit == "years":
-            yield f"{name} counts years such as 2015.5, and the intercept is at year 0: declare an origin within the bounds."
+            text = f"{name} counts years such as 2015.5, and the intercept is at year 0"
+            yield f"{text}: declare an origin within the bounds."
         elif reading.origin is None:
             text = f"{name} counts days from 1970-01-01, and the intercept is at that day"
             yield f"{text}: declare an origin within the bounds. Effects of a year: {name}=365.25."
