@@ -126,13 +126,24 @@ def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit of a continuous response or of counts."""
+    signal = facts.signal(allowed)
+    least = STAGED.fit_clip.at(signal) if facts.loss.code is Code.SQUARED else 0.0
+    return _stages_plan(facts, options, allowed, least)
+
+
+def pilot_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Price the same for a step that follows, which gives back what clipping took."""
+    return _stages_plan(facts, options, allowed, 0.0)
+
+
+def _stages_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction, least_clip: float) -> Plan:
     pace = pace_of(facts, options, facts.signal(allowed))
     narrow = facts.design.width <= STAGED.narrow and not facts.is_large
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
     require_passes(options, 2 + facts.counts)
     queries = max(1, min(queries, facts.passes_allowed(options) - 1 - sum(pace.steps)))
     shares = STAGED.stages, 1 - STAGED.stages
-    stages = _stages(facts, options, pace, facts.signal(allowed))
+    stages = _stages(facts, options, pace, facts.signal(allowed), least_clip)
     columns = column_queries(facts, facts.passes_allowed(options) - sum(pace.steps))
     return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient", columns)
 
@@ -242,10 +253,12 @@ def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
     return pace
 
 
-def _stages(facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float) -> tuple[Stage, ...]:
+def _stages(
+    facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float, least_clip: float
+) -> tuple[Stage, ...]:
     code, loss = facts.loss.code, facts.loss
     by_size = code in {Code.SQUARED, *LOG_LINKED}
-    clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
+    clip = max(least_clip, STAGED.size_clip.at(signal)) if by_size else STAGED.slope_clip.at(signal)
     threshold = loss.shape[0] if loss.relative else regression.EFFICIENT
     curvature = {
         Code.SQUARED: unclipped_share(clip),
