@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from tacit.solvers import rules
 from tacit.solvers.block_rules import BLOCKS
+from tacit.solvers.far_out_rules import FAR_OUT
 from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
 from tacit.solvers.label_direction_rules import LABEL_DIRECTION
 from tacit.solvers.label_slope_rules import LABEL_SLOPE
@@ -345,5 +346,6 @@ GROUPS: tuple[Any, ...] = (
     rules.ADASSP, rules.COVARIANCE, rules.EVALUATION, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
     ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE, LABEL_DIRECTION, PUBLIC_DESCENT,
+    FAR_OUT,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

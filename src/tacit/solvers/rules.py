@@ -250,7 +250,6 @@ class Staged:
     narrow_pace: Pace = rule(Pace((6, 12), 0.75, 0.7, 0.0), "narrow table")
     wide_pace: Pace = rule(Pace((4, 6), 0.5, 1.0, 0.4), "wide table")
     size_clip: Growth = rule(Growth(0.5, 1.0, 1 / 3, 1.0, 8.0), "clip in mean sizes of the residuals")
-    fit_clip: Growth = rule(Growth(0.15, 1.0, 0.63, 0.0, 4.8), "at least, of least squares that no step follows: tails")
     slope_clip: Growth = rule(Growth(0.25, 1.0, 1 / 3, 1.0, 2.5), "clip where slopes are bounded")
     pinball_curvature: float = rule(0.4, "density of a normal variable at its median")
     pinball_density: float = rule(0.25, "least density at a quantile that steps go by")

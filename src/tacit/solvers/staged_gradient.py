@@ -22,9 +22,18 @@ from tacit.losses import regression
 from tacit.losses.loss import LOG_LINKED, Code
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.course_correction import Course
+from tacit.solvers.far_out_rules import FAR_OUT
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.recalibration import recalibrate
-from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shift_to_quantile, slope_size, step_unit
+from tacit.solvers.residual_scale import (
+    Residuals,
+    is_shared,
+    loss_in_units,
+    measure,
+    shift_to_quantile,
+    slope_size,
+    step_unit,
+)
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
@@ -51,7 +60,8 @@ class Staged(CoefficientSolver):
 
     `shrinkage` is how much of the noise's share is taken off the result, 0 for none. With
     `follows_course` it is taken off after every stage, and the rest of the way is gone. Level and
-    slope are asked for at the end where `recalibration` is n·μ of each of them.
+    slope are asked for at the end where `recalibration` is n·μ of each of them. With `seeks_tail` a response that most
+    records share is first measured far out.
     """
 
     locating_response: LocatingResponse
@@ -60,6 +70,7 @@ class Staged(CoefficientSolver):
     shrinkage: float = 0.0
     recalibration: float | None = None
     follows_course: bool = False
+    seeks_tail: bool = False
     name: str = "staged-gradient"
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
@@ -84,8 +95,10 @@ class Staged(CoefficientSolver):
         theta, sizes = start, []
         one_in = self.whitening.one_in
         course = Course.at_start(coordinates) if corrected else None
+        far_out = self.seeks_tail and is_shared(plan, known)
         for number, stage in enumerate(self.stages):
-            known = measure(gate, plan, stage.scale_rounds, coordinates, theta, known, one_in)
+            known = measure(gate, plan, stage.scale_rounds, coordinates, theta, known, one_in, far_out=far_out)
+            far_out = far_out and known.size > location.size
             sizes.append(known.size)
             if stage.shift_rounds:
                 rounds = stage.shift_rounds
@@ -127,8 +140,15 @@ def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit of a continuous response or of counts."""
     signal = facts.signal(allowed)
-    least = STAGED.fit_clip.at(signal) if facts.loss.code is Code.SQUARED else 0.0
-    return _stages_plan(facts, options, allowed, least)
+    if facts.loss.code is not Code.SQUARED:
+        return _stages_plan(facts, options, allowed, 0.0)
+    return seeking_tail(_stages_plan(facts, options, allowed, FAR_OUT.clip.at(signal)))
+
+
+def seeking_tail(planned: Plan) -> Plan:
+    """Return the same plan, which measures a response that most records share far out."""
+    solver = planned.solver
+    return replace(planned, solver=replace(solver, seeks_tail=True)) if isinstance(solver, Staged) else planned
 
 
 def pilot_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
