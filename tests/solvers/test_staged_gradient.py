@@ -54,7 +54,7 @@ def test_plain_least_squares_clips_farther_out_where_the_signal_is_clear_and_pil
         usual = STAGED.size_clip.at(plan.signal)
         clips = [stage.descent.clip_factor for stage in plan.solver.stages]
         assert clips == pytest.approx([max(usual, FAR_OUT.clip.at(plan.signal))] * 2, rel=1e-6)
-        assert (clips[0] > usual) == wider
+        assert (clips[0] > 1.001 * usual) == wider
         assert plan.solver.seeks_tail
         if pilot.solver.intervals:
             assert not pilot.solver.pilot.seeks_tail
