@@ -126,7 +126,8 @@ def test_the_faintest_fits_rank_better_than_a_level_and_cost_no_log_loss() -> No
     """Seeded, 100 fits on 150 records of 8 columns at n·μ/d of .7, with margins of deviation 3; AUC on 4000 others."""
     X, y, _ = rows(4150, 8, 0.0, 6)
     plan = planned(n=150, d=8, budget=Budget(mu=0.042))
-    assert plan.solver == label_direction.LabelDirection(None, plan.solver.length, shared=False)
+    assert isinstance(plan.solver, label_direction.LabelDirection)
+    assert (plan.solver.descent, plan.solver.shared) == (None, False)
     areas, losses = [], []
     for seed in range(100):
         margins = X[150:] @ solved(plan, X[:150], y[:150], seed)

@@ -139,10 +139,7 @@ def _faint(facts: PublicFacts, allowed: Fraction, length: float) -> Plan:
     shared = facts.n_mu(allowed) >= rules.faint_level
     share = allowed * (rules.faint_label_share if shared else 0)
     moments = allowed * rules.faint_moments_share
-    steps = (
-        priced(facts, QueryKind.GRADIENT, allowed - share - moments, 1, Purpose.DIRECTION),
-        priced(facts, QueryKind.SECOND_MOMENTS, moments, 1, Purpose.SECOND_MOMENTS),
-    )
-    if shared:
-        steps = (priced(facts, QueryKind.COUNTS, share, 1, Purpose.LABEL_SHARE), *steps)
+    steps = [priced(facts, QueryKind.COUNTS, share, 1, Purpose.LABEL_SHARE)] if shared else []
+    steps.append(priced(facts, QueryKind.GRADIENT, allowed - share - moments, 1, Purpose.DIRECTION))
+    steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, 1, Purpose.SECOND_MOMENTS))
     return assembled(facts, LabelDirection(None, length, shared), steps)
