@@ -42,16 +42,12 @@ class AuditedFit:
     outcome: Outcome = Outcome.LABELS
     relation: Relation = Relation.ZERO_OUT
     records: int = 64
-    columns: int | Callable[[float], int] = 2
+    columns: int = 2
     pair: MakePair = contrary_row
     budget: Callable[[float], Budget] = gaussian_budget
     coefficients: tuple[float, ...] | None = None
     seen: Callable[[Any], Floats] = released_theta
     program: Program | None = None
-
-    def width(self, mu: float) -> int:
-        """Number of columns at a μ."""
-        return self.columns if isinstance(self.columns, int) else self.columns(mu)
 
     def model(self, mu: float, relation: Relation | None = None, seed: int | None = None) -> Any:
         """The estimator, with the budget that μ is asked for as."""
@@ -70,7 +66,7 @@ class AuditedFit:
 
     def plan(self, mu: float, relation: Relation | None = None) -> Plan:
         """The plan of the fit."""
-        plan: Plan = self.model(mu, relation).plan(self.records, self.width(mu))
+        plan: Plan = self.model(mu, relation).plan(self.records, self.columns)
         return plan
 
     def tables(self, plan: Plan, pair: Pair) -> TwinTables:
@@ -80,7 +76,7 @@ class AuditedFit:
     def worlds(self, mu: float, seed: int | None) -> Worlds:
         """The worst pair of tables, what is claimed of a fit, and the score."""
         plan = self.plan(mu)
-        pair = self.pair(self.relation, self.outcome, self.records, self.width(mu))
+        pair = self.pair(self.relation, self.outcome, self.records, self.columns)
         claim = compose(plan.events(), plan.relation)
         if self.coefficients is not None:
             return Worlds(claim, plan.relation, self._by_coefficients(mu, pair, seed))

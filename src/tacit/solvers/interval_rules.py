@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 from tacit.solvers import rules
 from tacit.solvers.block_rules import BLOCKS
+from tacit.solvers.far_out_rules import FAR_OUT
 from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
 from tacit.solvers.label_direction_rules import LABEL_DIRECTION
 from tacit.solvers.label_slope_rules import LABEL_SLOPE
 from tacit.solvers.level_rules import NEAR_MIDDLE
 from tacit.solvers.network_rules import NETWORKS
 from tacit.solvers.plenty_rules import PLENTY
+from tacit.solvers.public_descent_rules import PUBLIC_DESCENT
 from tacit.solvers.rules import COVERAGE, DERIVED, Growth, rule
 from tacit.solvers.wide_rules import COLUMNS
 
@@ -361,7 +363,7 @@ GROUPS: tuple[Any, ...] = (
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.EVALUATION, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
-    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE, LABEL_DIRECTION,
-    PLENTY,
+    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE, LABEL_DIRECTION, PUBLIC_DESCENT,
+    FAR_OUT, PLENTY,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""
