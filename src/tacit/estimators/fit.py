@@ -26,7 +26,8 @@ from tacit.estimators.loss_choice import loss_of, predicted
 from tacit.estimators.public_rows import PublicRows, prepared_start
 from tacit.estimators.settings import settings_of
 from tacit.inference.prediction import Prediction
-from tacit.inference.results import Results, ResultsMixin
+from tacit.inference.results import Results
+from tacit.inference.results_mixin import ResultsMixin
 from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary_rendering import summary_facts
 from tacit.ledger.current_ledger import active_ledger, pinned

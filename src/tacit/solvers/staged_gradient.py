@@ -110,7 +110,7 @@ class Staged(CoefficientSolver):
             if course is not None:
                 course = course.after(stage.descent, noise * unit, unclipped_share(stage.descent.clip_factor or 1.0))
                 last = stage is self.stages[-1]
-                longest = COLUMNS.longest[0 if loss.code is Code.SQUARED else 1] if last else 1.0
+                longest = COLUMNS.longest[0 if loss.code is Code.SQUARED else 1] if last else None
                 way, course = course.corrected(theta - start, longest)
                 theta = start + way
         strength = self.shrinkage or shrinkage_of_events(plan, known.rate)
@@ -238,7 +238,7 @@ def priced_stages(
     one = facts.n_mu(allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
         locating,
-        after_sums(whitening_of_numbers(facts, allowed, queries, share), columns),
+        after_sums(_ridged(whitening_of_numbers(facts, allowed, queries, share), facts, columns), columns),
         stages,
         shrinkage=min(1.0, CORRECTIONS.full_shrinkage / signal) if recalibrates else 0.0,
         recalibration=one if recalibrates else None,
@@ -277,6 +277,13 @@ def whitening_of_numbers(facts: PublicFacts, allowed: Fraction, queries: int, sh
         late_ridge=STAGED.late_ridge if clear else None,
         one_in=facts.one_in_of_moments(math.sqrt(allowed) * math.sqrt(share), row_factor),
     )
+
+
+def _ridged(whitening: Whitening, facts: PublicFacts, columns: int) -> Whitening:
+    """The same with the ridge of wide tables, for least squares after sums of columns."""
+    if not columns or facts.loss.code is not Code.SQUARED:
+        return whitening
+    return replace(whitening, ridge=COLUMNS.ridge_of_numbers * whitening.ridge)
 
 
 def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
