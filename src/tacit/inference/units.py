@@ -15,13 +15,20 @@ Units = Mapping[str, float | tuple[float, str]]
 Words that begin with a number follow "age, per"; any others stand in the place of the term.
 """
 
+MOST_LISTED = 40
+"""Terms that an error names."""
+
 
 def checked_units(units: Units | None, names: Sequence[str]) -> dict[str, tuple[float, str]]:
     """Factor and label of every term that has units; the label names the term and says "per"."""
     found = {}
-    for name, given in (units or {}).items():
+    for written, given in (units or {}).items():
+        # As in a formula, where a name with blanks stands in backquotes.
+        name = written if written in names else str(written).replace("`", "")
         if name not in names:
-            raise SettingError(f"units name {shown(name)}, which is no term; the terms are {', '.join(names[:8])}.")
+            more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+            known = ", ".join(names[:MOST_LISTED])
+            raise SettingError(f"units name {shown(written)}, which is no term; the terms are {known}{more}.")
         factor, words = _both(name, given)
         if not math.isfinite(factor) or factor <= 0:
             raise SettingError(f"units of {shown(name)} must be a positive number; got {shown(factor)}.")
@@ -51,5 +58,5 @@ def parsed_units(texts: Sequence[str]) -> dict[str, tuple[float, str]]:
             factor = math.nan
         if not equals or not name.strip() or math.isnan(factor):
             raise SettingError(f'units are written as "age=10 years" or "bmi=5"; got {shown(text)}.')
-        found[name.strip()] = (factor, f"{name.strip()}, per {rest.strip()}")
+        found[name.strip()] = (factor, f"{name.strip().replace('`', '')}, per {rest.strip()}")
     return found
