@@ -57,3 +57,14 @@ def test_a_summary_has_them() -> None:
 
 def test_words_that_begin_with_a_number_say_the_unit() -> None:
     assert checked_units({"age": (10, "10 years")}, ("age",)) == {"age": (10.0, "age, per 10 years")}
+
+
+def test_names_may_stand_in_backquotes_and_all_terms_are_listed() -> None:
+    names = ("Intercept", *(f"x{j}" for j in range(10)), "age (years)", "age (years):sex")
+    given = parsed_units(["`age (years)`=10 years", "`age (years)`:sex=10 years"])
+    assert checked_units(given, names) == {
+        "age (years)": (10.0, "age (years), per 10 years"),
+        "age (years):sex": (10.0, "age (years):sex, per 10 years"),
+    }
+    with pytest.raises(SettingError, match=r"age:sex.*age .years.:sex"):
+        checked_units({"age:sex": 10}, names)

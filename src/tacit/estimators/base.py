@@ -109,12 +109,21 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         return Certificate.issue(self.release_, Results(self.release_).terms())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fit as JSON, as that of `glm`; `tacit.load` reads it, and `tacit summary` and `predict` do."""
+        """Write the fit as JSON, as that of `glm`; `tacit.load` reads it, and `tacit summary` and `predict` do.
+
+        The file is for reports, publication and other programs. What is loaded is a `tacit.Fit`: it has summaries,
+        tests and predictions (of two classes probabilities), and is no estimator for a pipeline. To keep an object of
+        scikit-learn, or a pipeline with its transformers, use joblib.
+        """
         stored_fit_of(self).write(path)
 
     def _results(self) -> Results:
         check_is_fitted(self)
         return Results(self.release_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a release: a fit that was refused has learnt names of columns, and released nothing."""
+        return "release_" in vars(self)
 
     def __dir__(self) -> list[str]:
         """Names of all attributes; scikit-learn's own would compute each of them."""
