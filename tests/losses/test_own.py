@@ -146,6 +146,7 @@ def test_a_wrong_declaration_is_refused(slope: Any, value: Any, declared: dict[s
         own_loss(slope, value, **{"lipschitz": 1.0, **declared})
 
 
+@pytest.mark.filterwarnings("ignore:Slopes of this loss are cut")
 @pytest.mark.parametrize(
     ("slope", "value", "lipschitz"),
     [
