@@ -179,14 +179,15 @@ def pause(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Scre
     """Refuse charges from now on, of everybody or of one analyst."""
     opened = existing(file)
     opened.pause(reason, analyst=analyst)
-    _tell(opened, f"Charges are paused: {reason}", screen)
+    _tell(opened, f"{_whose(analyst)} are paused: {reason}", screen)
 
 
 def resume(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Screen) -> None:
     """Allow charges again that were paused."""
     opened = existing(file)
     opened.resume(reason, analyst=analyst)
-    _tell(opened, f"Charges go on: {reason}", screen)
+    still = [f"{_whose(who)} stay paused: {why}" for who, why in opened.status().paused.items()]
+    _tell(opened, "; ".join([f"{_whose(analyst)} are paused no more: {reason}", *still]), screen)
 
 
 for command in (create, show, verify, certificate, upgrade, grant, lower, pause, resume):
@@ -200,6 +201,10 @@ def existing(file: Path) -> Ledger:
     if not file.exists():
         raise FileError(f"{str(file)!r} cannot be read: no such file.")
     return Ledger(file)
+
+
+def _whose(analyst: str | None) -> str:
+    return "All charges" if analyst is None else f"Charges of {analyst}"
 
 
 def _tell(opened: Ledger, text: str, screen: Screen) -> None:

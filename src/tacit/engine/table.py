@@ -24,6 +24,8 @@ from tacit.errors import ClusterLost, PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, file_names, refit_warning
 from tacit.mechanisms.query_responder import Responder, exchange_key, subsample_draw
 from tacit.rows.admission.admit_rows import admit
+from tacit.rows.encoding.cells import require_no_text
+from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.dask_frame import is_dask_frame
 from tacit.rows.sources.opening import open_source
@@ -159,6 +161,8 @@ class Table:
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
+        # By the types alone, which are public, whatever invalid records do: all of such a column would be invalid.
+        require_no_text(self._source.text_among(RecordEncoder.of(design, strict=False).numbers))
         settled, dtype = (
             Refusals.settle(invalid_rows, beside=[self._data]).invalid_rows,
             np.float64 if exact else np.float32,

@@ -110,7 +110,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         return Certificate.issue(self.release_, self._results().terms())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fit as JSON, as that of `glm`; `tacit.load` reads it, and `tacit summary` and `predict` do."""
+        """Write the fit as JSON. `tacit.load` reads a `tacit.Fit` as of `glm`; to keep an estimator, use joblib."""
         stored_fit_of(self).write(path)
 
     def _results(self) -> Results:
@@ -118,6 +118,10 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
 
         check_is_fitted(self)
         return Results(self.release_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a release: a fit that was refused has learnt names of columns, and released nothing."""
+        return "release_" in vars(self)
 
     def __dir__(self) -> list[str]:
         """Names of all attributes; scikit-learn's own would compute each of them."""
@@ -328,8 +332,7 @@ class LinearModel(RegressionParameters, Model):
 
         Guarantee: rows that are not `tacit.public` cost what is given for them; without a budget they are refused.
         """
-        results = self._results()
-        plan = results.release.plan
+        plan = (results := self._results()).release.plan
         paid = epsilon is not None or delta is not None or budget is not None
         if isinstance(X, PublicRows):
             if y is not None or units is not None or paid or scores is not None:
@@ -349,13 +352,11 @@ class LinearModel(RegressionParameters, Model):
         if not paid:
             raise SettingError(UNPAID)
         given = {} if units is None else {UNIT: units}
-        names = ("relation", "n_at_least", "invalid_rows", "random_state")
-        own = {name: getattr(self, name) for name in names}
+        own = {name: getattr(self, name) for name in ("relation", "n_at_least", "invalid_rows", "random_state")}
         settings = settings_of({**own, "epsilon": epsilon, "delta": delta, "budget": budget}, unit=unit_name(given))
-        theta = tuple(np.ravel(results.release.theta).tolist())
+        theta, rows = tuple(np.ravel(results.release.theta).tolist()), (X, y, given)
         facts = [*self._design_facts(plan.design), model_fact(private=results.release.private)]
         with current_ledger.charged_for(self):
-            rows = X, y, given
             return private_scores(plan.design, plan.loss, theta, settings, rows, self._declared(), facts, scores)
 
     def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -365,8 +366,7 @@ class LinearModel(RegressionParameters, Model):
         """
         check_is_fitted(self)
         values = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
-        if coefficients is None:
-            coefficients = self.release_.coefficients()
+        coefficients = self.release_.coefficients() if coefficients is None else coefficients
         design = self.plan_.design
         if design.feature_map is not None:
             # A matrix has columns without names of their own.

@@ -168,6 +168,27 @@ class Fit(ResultsMixin, Displayed):
         for block in margins(data, design, self.stored.coefficients, shifted=True):
             yield predicted(design.response, block)
 
+    def interval_blocks(
+        self, data: Any, level: float = 0.95, *, reading: Reading | None = None
+    ) -> tuple[tuple[str, ...], Iterator[NDArray[np.float64]]]:
+        """Names of the ends of intervals, and block by block the means of new records with these ends beside them.
+
+        They are those of `get_prediction`: `conf_int`, and of a response that is a number or a count `response_int`
+        where it is offered. A withheld interval is NaN, and so is everything of a record that could not be read.
+        """
+        design, results = self.stored.design, self._results()
+        design = design if reading is None else replace(design, reading=reading)
+
+        def predictions() -> Iterator[Prediction]:
+            rows = margins(data, design, np.eye(design.width))
+            for block, shift in zip(rows, offsets(data, design), strict=True):
+                yield results.get_prediction(block, partial(predicted, design.response), shift)
+
+        # Of a row of zeros, to see what there is; a fit without intervals is refused here.
+        one = results.get_prediction(np.zeros((1, design.width)), partial(predicted, design.response))
+        names = one.interval_names(level)
+        return names, (found.with_ends(level, names) for found in predictions())
+
     def predict(self, data: Any) -> NDArray[np.float64]:
         """Prediction for each new record, as `predict_blocks`; not protected, like any lookup."""
         outputs = self.stored.design.outputs

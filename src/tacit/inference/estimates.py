@@ -121,9 +121,12 @@ class Estimated(Displayed):
             for line in lines
         )
 
-    def summary_frame(self, level: float = 0.95) -> Any:
-        """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""
-        return lines_frame(self.lines(self.conf_int(level)))
+    def summary_frame(self, level: float = 0.95, *, exponentiate: bool = False) -> Any:
+        """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it.
+
+        With `exponentiate` they are ratios, where coefficients are log odds, log rates or log hazards.
+        """
+        return lines_frame(self.lines(self.conf_int(level), exponentiate=exponentiate))
 
     def __str__(self) -> str:
         """Estimates, tests and 95% intervals as plain text."""

@@ -20,6 +20,7 @@ from tacit.validate import between
 
 SHOWN_ROWS = 10
 """Of a prediction that is printed."""
+ENDS, RESPONSE_ENDS = ("lower", "upper"), ("response lower", "response upper")
 Mean = Callable[[Vector], Vector]
 
 
@@ -119,6 +120,25 @@ class Prediction(Displayed):
         except SettingError:
             return frame_of(columns)
         return frame_of({**columns, "obs_ci_lower": responses[:, 0], "obs_ci_upper": responses[:, 1]})
+
+    def interval_names(self, level: float = 0.95) -> tuple[str, ...]:
+        """Names of the ends of all intervals that there are; those of a new label would say next to nothing."""
+        if isinstance(self.response, Binary | ProbitBinary | CloglogBinary):
+            return ENDS
+        try:
+            self.response_int(level)
+        except SettingError:
+            return ENDS
+        return (*ENDS, *RESPONSE_ENDS)
+
+    def with_ends(self, level: float, names: tuple[str, ...]) -> NDArray[np.float64]:
+        """The means, and beside them the ends of these names; NaN where one is withheld or a row could not be read."""
+        parts = [self.predicted_mean[:, None], _blank(self.conf_int(level), self.linear.statements)]
+        if len(names) > len(ENDS):
+            parts.append(_blank(self.response_int(level), self.response_statements))
+        found = np.column_stack(parts)
+        found[np.isnan(found[:, 0])] = np.nan
+        return found
 
     def _shown(self) -> Shown:
         first = replace(self, linear=self.linear.rows(SHOWN_ROWS))

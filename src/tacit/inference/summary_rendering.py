@@ -102,9 +102,13 @@ def summary_html(summary: Summary) -> str:
 
 def summary_latex(summary: Summary) -> str:
     """Draw a summary as a LaTeX tabular; it needs the package booktabs."""
-    table = summary_table(summary)
+    return table_latex(summary_table(summary), summary_facts(summary), summary_notes(summary))
+
+
+def table_latex(table: Table, told: Sequence[tuple[str, str]], notes: Sequence[str] = ()) -> str:
+    """Draw a table with facts above it and notes below as a LaTeX tabular."""
     width = len(table.headers)
-    facts = "; ".join(f"{word.lower()} {text}" for word, text in summary_facts(summary))
+    facts = "; ".join(f"{word.lower()} {text}" for word, text in told)
     wide = f"\\multicolumn{{{width}}}{{p{{\\linewidth}}}}"
     return "\n".join(
         [
@@ -116,7 +120,7 @@ def summary_latex(summary: Summary) -> str:
             "\\midrule",
             *(f"{' & '.join(map(_latex_cell, row))} \\\\" for row in table.rows),
             "\\bottomrule",
-            *(f"{wide}{{\\footnotesize {_escaped(note)}}} \\\\" for note in summary_notes(summary)),
+            *(f"{wide}{{\\footnotesize {_escaped(note)}}} \\\\" for note in notes),
             "\\end{tabular}",
         ]
     )
@@ -124,23 +128,47 @@ def summary_latex(summary: Summary) -> str:
 
 def summary_markdown(summary: Summary) -> str:
     """Draw a summary as Markdown: facts, table, notes."""
-    table = summary_table(summary)
-    facts = "; ".join(f"{word.lower()} {text}" for word, text in summary_facts(summary))
+    return table_markdown(summary_table(summary), summary_facts(summary), summary_notes(summary))
+
+
+def table_markdown(table: Table, told: Sequence[tuple[str, str]], notes: Sequence[str] = ()) -> str:
+    """Draw a table with facts above it and notes below as Markdown."""
+    facts = "; ".join(f"{word.lower()} {text}" for word, text in told)
     aligned = ["---", *["---:"] * (len(table.headers) - 1)]
     rows = (table.headers, aligned, *table.rows)
     lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in map(one_line, row))} |" for row in rows]
-    return "\n\n".join([facts, "\n".join(lines), *summary_notes(summary)])
+    return "\n\n".join([facts, "\n".join(lines), *notes])
 
 
 def summary_csv(summary: Summary) -> str:
     """Write the lines of a summary as CSV, each number with all its digits."""
-    names = [field.name for field in fields(summary.lines[0])] if summary.lines else []
+    return lines_csv(summary.lines, summary.estimate)
+
+
+def lines_csv(lines: Sequence[Line], estimate: str) -> str:
+    """Write lines as CSV, each number with all its digits."""
+    names = [field.name for field in fields(lines[0])] if lines else []
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([summary.estimate.replace(" ", "_") if name == "coef" else name for name in names])
+    writer.writerow([estimate.replace(" ", "_") if name == "coef" else name for name in names])
     # A term that begins like a formula of a spreadsheet is text.
-    writer.writerows([[_cell(getattr(line, name)) for name in names] for line in summary.lines])
+    writer.writerows([[_cell(getattr(line, name)) for name in names] for line in lines])
     return stream.getvalue().rstrip("\n")
+
+
+def lines_in(form: str, lines: Sequence[Line], estimate: str, level: float) -> str:
+    """Lines of tests in a format that a summary has too: text, html, latex, markdown or csv."""
+    table, fact = lines_table(lines, estimate, level), (("Level", f"{100 * level:.6g}%"),)
+    match form:
+        case "html":
+            return Shown("", fact, table).html(columns=2)
+        case "latex":
+            return table_latex(table, fact)
+        case "markdown":
+            return table_markdown(table, fact)
+        case "csv":
+            return lines_csv(lines, estimate)
+    return table.text()
 
 
 def _cell(value: object) -> str:

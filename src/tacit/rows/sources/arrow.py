@@ -93,6 +93,10 @@ class ParquetSource(Source):
             typed_by="Parquet",
         )
 
+    def text_among(self, names: Names) -> list[str]:
+        """Those of the columns whose type in the footer is text."""
+        return [name for name in names if name in self.types and is_text_type(self.types[name])]
+
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches of the columns asked for; the file must have its length and not change."""
 
@@ -291,6 +295,11 @@ def arrow_kind(kind: pa.DataType) -> ColumnKind:
         "text": TEXTS,
     }
     return next((name for name, families in kinds.items() if _is(kind, *families)), "other")
+
+
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether a type is text, or categories that are text."""
+    return _is(_value_type(kind), *TEXTS, *BYTES)
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:
