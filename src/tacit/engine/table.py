@@ -29,7 +29,7 @@ from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.dask_frame import is_dask_frame
 from tacit.rows.sources.opening import open_source
-from tacit.rows.sources.source import attached_names, column_types
+from tacit.rows.sources.source import FOOTER, attached_names, column_types
 from tacit.rows.storage.store import Store
 from tacit.solvers.choice import plan_warnings
 
@@ -161,12 +161,13 @@ class Table:
         Guarantee: inside a ledger that its curator did not open for it, none is refused for its content.
         """
         self.close()
-        # By the types alone, which are public, whatever invalid records do: all of such a column would be invalid.
-        require_no_text(self._source.text_among(RecordEncoder.of(design, strict=False).numbers))
         settled, dtype = (
             Refusals.settle(invalid_rows, beside=[self._data]).invalid_rows,
             np.float64 if exact else np.float32,
         )
+        if settled == "error" or self._source.typed_by == FOOTER:
+            # Elsewhere one word of one record may have made the type: such a column is read cell by cell.
+            require_no_text(self._source.text_among(RecordEncoder.of(design, strict=False).numbers))
         if self._cluster is not None:
             from tacit.engine.cluster_use import public_probe
             from tacit.rows.cluster.admission import admit_on_cluster

@@ -90,7 +90,7 @@ class ParquetSource(Source):
             response=response,
             length=length,
             resident=False,
-            typed_by="Parquet",
+            typed_by=sources.FOOTER,
         )
 
     def text_among(self, names: Names) -> list[str]:

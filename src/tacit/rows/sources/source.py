@@ -55,6 +55,10 @@ class Batch:
     sparse_rows: Callable[[], SparseRows] | None = field(default=None, repr=False)
 
 
+FOOTER = "Parquet"
+"""Files that state the types of their columns themselves."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
     """A table that can be read again and again from its first record.
