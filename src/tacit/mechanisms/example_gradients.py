@@ -8,7 +8,8 @@ example follows from its input a and from the gradient g at its output:
     Embedding                 g_t at the row of token t, equal tokens added up
     GroupNorm, LayerNorm      Σ over positions of g x̂ and of g
 
-Other modules go to `torch.func`. Proof: proofs/mechanisms/example_gradients.md.
+Other modules go to `torch.func`; where it has no rule for many examples, each is passed on its own. Proof:
+proofs/mechanisms/example_gradients.md.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -62,8 +64,38 @@ def parameters_of(module: nn.Module) -> dict[str, nn.Parameter]:
 
 
 def example_parts(network: Network, inputs: Tensor, labels: Tensor) -> dict[str, Part]:
-    """Gradients of the loss of each example, by parameter."""
-    return (_by_layer if network.by_hand else _by_functions)(network.module, network.loss, inputs, labels)
+    """Gradients of the loss of each example, by parameter.
+
+    An example with a token that an embedding has not is no number there, and so is its loss where that is used.
+    """
+    with _known_tokens(network.module):
+        if network.by_hand:
+            return _by_layer(network.module, network.loss, inputs, labels)
+        return _by_functions(network.module, network.loss, inputs, labels, one_by_one=network.one_by_one)
+
+
+@contextmanager
+def _known_tokens(module: nn.Module) -> Iterator[None]:
+    """Look up a token that an embedding has not as its first, with no numbers as what is found."""
+    unknown: dict[int, list[Tensor]] = {}
+
+    def looked_up(layer: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        tokens, *others = given
+        wrong = (tokens < 0) | (tokens >= layer.num_embeddings)
+        unknown.setdefault(id(layer), []).append(wrong)
+        return torch.where(wrong, 0, tokens), *others
+
+    def found(layer: nn.Module, _given: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        return torch.where(unknown[id(layer)].pop()[..., None], math.nan, output)
+
+    embeddings = [layer for layer in module.modules() if isinstance(layer, nn.Embedding)]
+    hooks = [layer.register_forward_pre_hook(looked_up) for layer in embeddings]
+    hooks += [layer.register_forward_hook(found) for layer in embeddings]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def is_by_hand(module: nn.Module) -> bool:
@@ -195,7 +227,7 @@ def _of_tokens(layer: nn.Embedding, tokens: Tensor, gradient: Tensor) -> Scatter
 
 
 def _by_functions(
-    module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, labels: Tensor
+    module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, labels: Tensor, *, one_by_one: bool
 ) -> dict[str, Part]:
     """Gradients by `torch.func`, of all parameters, formed for every example."""
     values = {name: value.detach() for name, value in module.named_parameters()}
@@ -203,10 +235,35 @@ def _by_functions(
     fixed = {**values, **dict(module.named_buffers())}
 
     def of_one(parameters: dict[str, Tensor], given: Tensor, label: Tensor) -> Tensor:
-        output = torch.func.functional_call(module, {**fixed, **parameters}, (given[None],))
+        others = {name: value.clone() for name, value in fixed.items()} if one_by_one else fixed
+        output = torch.func.functional_call(module, {**others, **parameters}, (given[None],))
         return loss(output, label[None]).sum()
 
+    if one_by_one:
+        return _one_by_one(of_one, trained, inputs, labels)
     of_all = torch.func.vmap(torch.func.grad(of_one), in_dims=(None, 0, 0), randomness="different")
     # Fused attention has no rule for batches of examples, and would be computed one by one.
     with sdpa_kernel(SDPBackend.MATH):
         return {name: Dense(rows.flatten(1)) for name, rows in of_all(trained, inputs, labels).items()}
+
+
+def _one_by_one(
+    of_one: Callable[[dict[str, Tensor], Tensor, Tensor], Tensor],
+    trained: dict[str, Tensor],
+    inputs: Tensor,
+    labels: Tensor,
+) -> dict[str, Part]:
+    """A pass for each example; a parameter that an example does not use has zeros.
+
+    Each has copies of all weights and buffers of its own, so that no example finds what another one left there.
+    """
+    found = {name: Dense(torch.zeros(len(inputs), value.numel())) for name, value in trained.items()}
+    for row in range(len(inputs)):
+        with torch.enable_grad():
+            leaves = {name: value.clone().requires_grad_() for name, value in trained.items()}
+            value = of_one(leaves, inputs[row].clone(), labels[row].clone())
+        gradients = torch.autograd.grad(value, list(leaves.values()), allow_unused=True)
+        for name, gradient in zip(leaves, gradients, strict=True):
+            if gradient is not None:
+                found[name].rows[row] = gradient.flatten()
+    return dict(found)

@@ -46,6 +46,11 @@ def require_separate(module: nn.Module) -> None:
                     f"{where} mixes the examples of a batch, so that no clip bounds what one of them changes. "
                     f"Use {instead} in its place. Nothing was spent."
                 )
+        if getattr(layer, "max_norm", None) is not None and isinstance(layer, nn.Embedding | nn.EmbeddingBag):
+            raise SettingError(
+                f"{where} shortens the weights of the tokens that it meets, which nobody pays for. Set max_norm=None. "
+                "Nothing was spent."
+            )
         if getattr(layer, "track_running_stats", False):
             raise SettingError(
                 f"{where} keeps statistics of the examples, which nobody pays for. Set track_running_stats=False. "
@@ -64,8 +69,11 @@ def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...],
     require_separate(network.module)
     require_plain_torch()
     inputs, targets = _made_up(shape, chunk), _made_up(labels, chunk)
-    chosen = replace(network, by_hand=is_by_hand(network.module) and _agrees(network, inputs, targets))
-    before, losses = _parts(chosen, inputs, targets), _losses(network, inputs, targets)
+    stored = {name: value.clone() for name, value in network.module.named_buffers()}
+    losses = _losses(network, inputs, targets)
+    chosen = _chosen(network, inputs, targets)
+    before = _parts(chosen, inputs, targets)
+    _require_kept(network.module, stored)
     for place in (0, chunk // 2, chunk - 1):
         for change in _changes(inputs[place]):
             other = inputs.clone()
@@ -78,6 +86,28 @@ def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...],
                     "must be computed on its own. Nothing was spent."
                 )
     return chosen
+
+
+def _require_kept(module: nn.Module, stored: dict[str, Tensor]) -> None:
+    """Refuse buffers that a pass changes: they would keep something of the examples, or leave what was trained."""
+    for name, value in module.named_buffers():
+        if name not in stored or not _same_bits(stored[name], value):
+            raise SettingError(
+                f"The module changes its buffer {name} while it is run: what that keeps of the examples nobody pays "
+                "for. Use layers without such a state (weight_norm in place of spectral_norm). Nothing was spent."
+            )
+
+
+def _chosen(network: Network, inputs: Tensor, targets: Tensor) -> Network:
+    """How gradients are to be computed: by hand where they are torch.func's, one by one where that has no rule."""
+    few = inputs[:COMPARED], targets[:COMPARED]
+    by_functions = replace(network, by_hand=False)
+    try:
+        expected = example_parts(by_functions, *few)
+    except FAILURES:
+        return replace(by_functions, one_by_one=True)
+    by_hand = replace(network, by_hand=True)
+    return by_hand if is_by_hand(network.module) and _agrees(by_hand, expected, *few) else by_functions
 
 
 def _made_up(shape: tuple[Any, ...], count: int) -> Tensor:
@@ -124,20 +154,21 @@ def _kind(tensor: Tensor) -> str:
     return f"of shape {tuple(tensor.shape)} and type {str(tensor.dtype).removeprefix('torch.')}"
 
 
-def _agrees(network: Network, inputs: Tensor, targets: Tensor) -> bool:
-    """Whether gradients derived by hand are those of torch.func, for some examples."""
-    by_functions, by_hand = (replace(network, by_hand=by_hand) for by_hand in (False, True))
-    few = inputs[:COMPARED], targets[:COMPARED]
+def _agrees(by_hand: Network, expected: dict[str, Part], inputs: Tensor, targets: Tensor) -> bool:
+    """Whether gradients derived by hand are those of torch.func."""
     try:
-        derived = example_parts(by_hand, *few)
+        derived = example_parts(by_hand, inputs, targets)
     except FAILURES:
         # A layer that is used twice, or whose output is changed in place.
         return False
-    expected = _parts(by_functions, *few)
     if expected.keys() != derived.keys():
         return False
     for name, part in expected.items():
-        want, got = formed(part), formed(derived[name])
+        want, rows = formed(part), [len(it) for it in derived[name] if isinstance(it, Tensor)]
+        # A layer's input may have something else than examples first.
+        if rows != [len(want)] * len(rows):
+            return False
+        got = formed(derived[name])
         if not bool((want - got).norm() <= TOLERANCE * (want.norm() + TOLERANCE)):
             return False
     return True

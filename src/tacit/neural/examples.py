@@ -29,7 +29,7 @@ class Examples(NamedTuple):
 def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Examples:
     """Read arrays, tensors or a TensorDataset; a loader is refused.
 
-    Guarantee: no example is refused for its content. Tokens that an embedding has not make an example invalid; numbers
+    Guarantee: no example is refused for its content. Tokens that no embedding has make an example invalid; numbers
     that are not finite are left to the loss, which then has no gradient. Inside a ledger lists and frames are refused
     by their type: what they are read as depends on each of their cells.
     """
@@ -62,7 +62,7 @@ def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Exa
     if not sizes:
         return Examples(_float32(inputs), labels, valid)
     tokens = np.ascontiguousarray(inputs, dtype=np.int64)
-    known = ((tokens >= 0) & (tokens < min(sizes))).all(axis=tuple(range(1, tokens.ndim)))
+    known = ((tokens >= 0) & (tokens < max(sizes))).all(axis=tuple(range(1, tokens.ndim)))
     return Examples(tokens, labels, np.asarray(known) & valid)
 
 
