@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tacit.contract.network_query import Network
 from tacit.errors import SettingError
 from tacit.mechanisms.clipped_sum import require_plain_torch
-from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered, example_parts, is_by_hand
+from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered, example_parts, is_by_hand, parameters_of
 
 MIXING = {
     nn.modules.batchnorm._BatchNorm: "nn.GroupNorm",  # noqa: SLF001 - the base of all its kinds
@@ -51,6 +51,11 @@ def require_separate(module: nn.Module) -> None:
                 f"{where} shortens the weights of the tokens that it meets, which nobody pays for. Set max_norm=None. "
                 "Nothing was spent."
             )
+        if isinstance(layer, nn.EmbeddingBag):
+            raise SettingError(
+                f"{where} has no check of single tokens here: a record with a token that it has not would end the "
+                "training. Use nn.Embedding and then a mean over the tokens, x.mean(1). Nothing was spent."
+            )
         if getattr(layer, "track_running_stats", False):
             raise SettingError(
                 f"{where} keeps statistics of the examples, which nobody pays for. Set track_running_stats=False. "
@@ -71,6 +76,7 @@ def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...],
     inputs, targets = _made_up(shape, chunk), _made_up(labels, chunk)
     stored = {name: value.clone() for name, value in network.module.named_buffers()}
     losses = _losses(network, inputs, targets)
+    _require_gradient(network, inputs, targets)
     chosen = _chosen(network, inputs, targets)
     before = _parts(chosen, inputs, targets)
     _require_kept(network.module, stored)
@@ -133,6 +139,24 @@ def _losses(network: Network, inputs: Tensor, targets: Tensor) -> Tensor:
     if not isinstance(found, Tensor) or found.shape != (len(inputs),):
         raise SettingError("A loss must return one number for each example, not their mean. Nothing was spent.")
     return found
+
+
+def _require_gradient(network: Network, inputs: Tensor, targets: Tensor) -> None:
+    """Refuse a loss that no trained parameter moves: the training would follow noise alone."""
+
+    def used() -> bool:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            total = network.loss(network.module(inputs), targets).sum()
+            trained = list(parameters_of(network.module).values())
+            if not total.requires_grad:
+                return False
+            return any(it is not None for it in torch.autograd.grad(total, trained, allow_unused=True))
+
+    if not _refused_if_failing(inputs, targets, used):
+        raise SettingError(
+            "The loss has no gradient in the trained parameters, so that they would follow noise alone. Take it from "
+            "the outputs with functions of torch, without detach(), numpy, argmax() or rounding. Nothing was spent."
+        )
 
 
 def _parts(network: Network, inputs: Tensor, targets: Tensor) -> dict[str, Part]:

@@ -86,7 +86,10 @@ def _float32(cells: NDArray[Any]) -> NDArray[np.float32]:
 
 def _array(values: Any) -> NDArray[Any]:
     try:
-        return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+        if isinstance(values, torch.Tensor):
+            # Numpy has no bfloat16, whose numbers are all float32 too.
+            return (values.float() if values.dtype == torch.bfloat16 else values).detach().cpu().numpy()
+        return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError("X and y must be arrays of numbers, all records of one shape.") from error
 
