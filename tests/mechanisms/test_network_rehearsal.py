@@ -70,6 +70,26 @@ def test_losses_without_a_gradient_are_refused(loss: Callable[[Tensor, Tensor], 
         rehearsed(Network(nn.Linear(6, CLASSES), loss, "own"), (6, torch.float32), LABEL, CHUNK)
 
 
+class Viewed(nn.Module):
+    """Views what a convolution returns as rows, which torch does in its default layout alone."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.layer(x)
+        return found.view(len(found), -1)[:, :CLASSES]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_modules_that_need_the_default_layout_keep_it(channels: int) -> None:
+    layer, shape = nn.Conv2d(channels, 2, 3), (channels, 7, 7, torch.float32)
+    viewed = rehearsed(Network(Viewed(layer), cross_entropy, "viewed"), shape, LABEL, CHUNK)
+    plain = rehearsed(Network(nn.Sequential(layer, nn.Flatten()), cross_entropy, "plain"), shape, LABEL, CHUNK)
+    assert (viewed.by_hand, viewed.channels_last, plain.by_hand, plain.channels_last) == (True, False, True, True)
+
+
 class Centred(nn.Module):
     """Subtracts the mean of the batch: no name tells."""
 

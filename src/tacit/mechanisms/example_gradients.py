@@ -70,7 +70,8 @@ def example_parts(network: Network, inputs: Tensor, labels: Tensor) -> dict[str,
     """
     with _known_tokens(network.module):
         if network.by_hand:
-            return _by_layer(network.module, network.loss, inputs, labels)
+            laid = _channels_last(inputs) if network.channels_last and inputs.ndim == 4 else inputs
+            return _by_layer(network.module, network.loss, laid, labels)
         return _by_functions(network.module, network.loss, inputs, labels, one_by_one=network.one_by_one)
 
 
@@ -125,6 +126,16 @@ def _is_plain(layer: nn.Module) -> bool:
     return True
 
 
+def _channels_last(inputs: Tensor) -> Tensor:
+    """The same numbers with the channels of a pixel side by side, where torch pools and convolves faster.
+
+    Strides are stated also for a single channel: torch decides by them, and passes the layout on.
+    """
+    _, channels, high, wide = inputs.shape
+    moved = inputs.permute(0, 2, 3, 1).contiguous()
+    return moved.as_strided(inputs.shape, (channels * high * wide, 1, channels * wide, channels))
+
+
 def _by_layer(
     module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, labels: Tensor
 ) -> dict[str, Part]:
@@ -169,7 +180,8 @@ def _parts(layer: Any, given: Tensor, gradient: Tensor) -> Iterator[tuple[str, P
             yield "weight", Dense(rows.flatten(1))
             bias = flat.sum(1)
     elif isinstance(layer, nn.Conv2d):
-        flat = gradient.flatten(2)
+        # (example, channel, position), where channels lie side by side.
+        flat = gradient.permute(0, 2, 3, 1).flatten(1, 2).transpose(1, 2)
         yield "weight", Dense(_of_patches(layer, given, flat))
         bias = flat.sum(2)
     elif isinstance(layer, nn.GroupNorm):
@@ -193,7 +205,7 @@ def _of_patches(layer: nn.Conv2d, given: Tensor, gradient: Tensor) -> Tensor:
     index = _patch_index(tuple(padded.shape[1:]), layer.kernel_size, layer.stride, layer.dilation, layer.groups)
     count, groups = len(given), layer.groups
     (_, positions, entries), height = index.shape, layer.out_channels // groups
-    flat, heads = padded.flatten(1), gradient.reshape(count, groups, height, positions)
+    flat, heads = padded.permute(0, 2, 3, 1).flatten(1), gradient.unflatten(1, (groups, height))
     found = torch.empty(count, groups, height, entries)
     patches = torch.empty(min(count, BLOCK), groups, positions, entries)
     # Some examples at a time: their patches are read again while they are in the cache.
@@ -209,9 +221,10 @@ def _of_patches(layer: nn.Conv2d, given: Tensor, gradient: Tensor) -> Tensor:
 def _patch_index(
     shape: tuple[int, ...], kernel: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int], groups: int
 ) -> Tensor:
-    """Where the entries of all patches stand in a flat padded input: (group, position, entry)."""
+    """Where the entries of all patches stand in a flat padded input, channels last: (group, position, entry)."""
     (high, wide), (down, right), (rows, columns) = kernel, stride, dilation
-    places = torch.arange(math.prod(shape)).reshape(1, *shape)
+    channels, *sizes = shape
+    places = torch.arange(math.prod(shape)).reshape(1, *sizes, channels).permute(0, 3, 1, 2)
     windows = places.unfold(2, (high - 1) * rows + 1, down).unfold(3, (wide - 1) * columns + 1, right)
     found: Tensor = windows[..., ::rows, ::columns].unflatten(1, (groups, -1)).permute(0, 1, 3, 4, 2, 5, 6)
     return found.reshape(groups, found.shape[2] * found.shape[3], -1)

@@ -112,8 +112,12 @@ def _chosen(network: Network, inputs: Tensor, targets: Tensor) -> Network:
         expected = example_parts(by_functions, *few)
     except FAILURES:
         return replace(by_functions, one_by_one=True)
-    by_hand = replace(network, by_hand=True)
-    return by_hand if is_by_hand(network.module) and _agrees(by_hand, expected, *few) else by_functions
+    if is_by_hand(network.module):
+        for channels_last in (True, False):
+            by_hand = replace(network, by_hand=True, channels_last=channels_last)
+            if _agrees(by_hand, expected, *few):
+                return by_hand
+    return by_functions
 
 
 def _made_up(shape: tuple[Any, ...], count: int) -> Tensor:
