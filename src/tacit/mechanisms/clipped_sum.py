@@ -99,7 +99,8 @@ def _row_squares(rows: Tensor) -> Tensor:
 
 def _wide_squares(rows: Tensor) -> Tensor:
     """The same with every square in float64, where none vanishes and none is too large."""
-    return torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64).square()
+    found: Tensor = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64).square()
+    return found
 
 
 def clip_factors(norm: Tensor, clip: float, filled: Tensor) -> Tensor:
