@@ -22,6 +22,7 @@ from tacit.rows.storage.tiles import LANES, map_tiles, public_matrix, tile_count
 __all__ = [
     "column_names",
     "describe",
+    "design_offsets",
     "design_rows",
     "mapped_rows",
     "margins",
@@ -69,6 +70,11 @@ def design_rows(columns: Mapping[str, NDArray[Any]], design: Design) -> NDArray[
     """Prepared rows, intercept last, of simulated records by column: mapped, clipped and shrunk as those of a fit."""
     prepared = prepared_rows(open_columns(columns), design)
     return np.column_stack([prepared, np.ones(len(prepared))]) if design.intercept else prepared
+
+
+def design_offsets(columns: Mapping[str, NDArray[Any]], design: Design) -> NDArray[np.float64]:
+    """Offsets of simulated records, as a fit has them; 0 where a cell is outside what is declared."""
+    return np.asarray(np.nan_to_num(np.concatenate([np.empty(0), *offsets(open_columns(columns), design)])))
 
 
 def prepared_rows(source: Source, design: Design) -> NDArray[np.float64]:
