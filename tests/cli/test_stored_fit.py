@@ -91,3 +91,11 @@ def test_what_was_not_paid_for_says_so(command: Command, tmp_path: Path) -> None
     done = command("test", "plain.json", "age = 0")
     assert done.code == 2
     assert "did not pay for intervals" in done.err
+
+
+def test_a_mean_against_a_column_is_drawn(command: Command, fit: Path) -> None:
+    assert command("plot", fit, "-o", "age.png", "--effect", "age", "--at", "bmi=30").code == 0
+    assert Path("age.png").stat().st_size > 10_000
+    assert command("plot", fit, "-o", "b.png", "--effect", "height").code == 2
+    assert command("plot", fit, "-o", "b.png", "--at", "bmi=30").code == 2
+    assert command("plot", fit, "-o", "b.png", "--effect", "age", "--exponentiate").code == 2
