@@ -34,8 +34,9 @@ class ResultsMixin:
 
     @property
     def bse(self) -> Any:
-        """Standard errors by name, sampling and privacy noise together."""
-        return self._by_name("std_errors")
+        """Standard errors by name, sampling and privacy noise together; NaN where withheld."""
+        found = self._results().coefficients
+        return series_of(np.where(found.offered, found.std_errors, np.nan).tolist(), found.names)
 
     @property
     def tvalues(self) -> Any:

@@ -100,8 +100,8 @@ def _columns(
                     shares = np.array(known.levels.get(name, 1.0 / np.arange(1, len(levels) + 1)), float)
                     found[name] = np.array(levels)[generator.choice(len(levels), count, p=shares / shares.sum())]
                 elif name in knots:
-                    ends = np.linspace(0.0, 1.0, len(knots[name]))
-                    found[name] = np.interp(generator.random(count), ends, knots[name])
+                    even = np.linspace(0.0, 1.0, len(knots[name]))
+                    found[name] = np.interp(generator.random(count), even, knots[name])
                 else:
                     guessed = _spread(column, design.cells.get(name), known.spread * shorter)
                     middle, spread = known.columns.get(name, guessed)

@@ -58,8 +58,7 @@ def plot_effect(
     across: NDArray[Any] = np.array(levels) if levels else np.linspace(*_bounds(design, column), POINTS)
     found = fit.get_prediction(_rows(design, column, across, held))
     ends = np.asarray(found.conf_int(level), float)
-    withheld = np.array([word == "withheld" for word in found.linear.statements], dtype=bool)
-    ends[withheld] = math.nan
+    withheld = np.isnan(ends).any(axis=1)
     said = f"{100 * level:g}% interval of the mean"
     if withheld.any():
         said += " (withheld where none is drawn)" if not withheld.all() else ": withheld"
