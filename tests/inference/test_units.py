@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import SettingError
-from tacit.inference.units import checked_units, parsed_units
+from tacit.inference.units import beside_units, checked_units, parsed_units
 from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 
@@ -57,3 +57,10 @@ def test_a_summary_has_them() -> None:
 
 def test_words_that_begin_with_a_number_say_the_unit() -> None:
     assert checked_units({"age": (10, "10 years")}, ("age",)) == {"age": (10.0, "age, per 10 years")}
+
+
+def test_products_of_a_term_with_units_are_named() -> None:
+    names = ("Intercept", "age", "age:sex[T.f]", "bmi")
+    (said,) = beside_units({"age": (10.0, "10 years")}, names)
+    assert "age:sex[T.f] (age still by one unit)" in said
+    assert beside_units({"age": (10.0, ""), "age:sex[T.f]": (10.0, "")}, names) == []

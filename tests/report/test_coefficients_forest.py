@@ -18,7 +18,6 @@ from tacit.planning.demo_table import CLINIC_FORMULA, CLINIC_SCHEMA, CLINIC_UNIT
 from tacit.report.coefficients import plot
 from tacit.report.figure import BLUE as PRIVATE
 from tacit.report.figure import ORANGE as SAMPLED
-from tacit.report.forest_bars import term_order
 
 
 @cache
@@ -142,12 +141,6 @@ def test_an_estimate_far_out_is_marked_and_ticks_do_not_overlap(exponentiate: bo
     assert [mark for mark in (str(line.get_marker()) for line in axes.get_lines()) if mark in "<>"] == ["<"]
     boxes = [text.get_window_extent() for text in axes.get_xticklabels() if text.get_text()]
     assert all(one.x1 < other.x0 for one, other in itertools.pairwise(sorted(boxes, key=lambda box: box.x0)))
-
-
-def test_rows_of_several_classes_stand_by_term_and_without_intercepts() -> None:
-    lines = [Line(f"{label}: {name}", 0.0) for label in "ab" for name in ("Intercept", "x", "z")]
-    found = term_order([(line, line) for line in lines])
-    assert [line.name for line, _ in found] == ["a: x", "b: x", "a: z", "b: z"]
 
 
 class Stretched(Withholding):
