@@ -120,7 +120,8 @@ def test_withheld_intervals_have_a_dot_and_no_bar(withheld: int) -> None:
     said = [text.get_text() for text in figure.axes[0].texts].count("interval withheld")
     assert said == withheld - 1
     assert ("estimate, interval withheld" in words) is (withheld > 1)
-    colours = [tuple(dot.get_facecolor()[0][:3]) for dot in figure.axes[0].collections]
+    dots: Any = figure.axes[0].collections
+    colours = [tuple(dot.get_facecolor()[0][:3]) for dot in dots]
     assert colours.count((1.0, 1.0, 1.0)) == withheld - 1
 
 

@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ def fit() -> tacit.Fit:
 
 
 def test_the_curve_is_the_prediction_and_the_others_are_said() -> None:
-    axes = plot_effect(fit(), "age", at={"ward": "surgery"}, level=0.9).axes[0]
+    axes: Any = plot_effect(fit(), "age", at={"ward": "surgery"}, level=0.9).axes[0]
     across, mean = axes.get_lines()[0].get_data()
     rows = pd.DataFrame({"age": across, "smoker": "no", "ward": "surgery"})
     found = fit().get_prediction(rows)
