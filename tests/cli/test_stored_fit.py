@@ -156,3 +156,11 @@ def test_what_cannot_be_tested_together_is_refused(command: Command, wards: Path
     done = command("test", wards, *asked)
     assert (done.code, done.out) == (2, "")
     assert "--" in done.err
+
+
+def test_a_mean_against_a_column_is_drawn(command: Command, fit: Path) -> None:
+    assert command("plot", fit, "-o", "age.png", "--effect", "age", "--at", "bmi=30").code == 0
+    assert Path("age.png").stat().st_size > 10_000
+    assert command("plot", fit, "-o", "b.png", "--effect", "height").code == 2
+    assert command("plot", fit, "-o", "b.png", "--at", "bmi=30").code == 2
+    assert command("plot", fit, "-o", "b.png", "--effect", "age", "--exponentiate").code == 2

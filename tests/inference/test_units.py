@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import SettingError
-from tacit.inference.units import checked_units, parsed_units
+from tacit.inference.units import beside_units, checked_units, parsed_units
 from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 
@@ -140,3 +140,10 @@ def test_names_may_stand_in_backquotes_and_all_terms_are_listed() -> None:
     }
     with pytest.raises(SettingError, match=r"age:sex.*age .years.:sex"):
         checked_units({"age:sex": 10}, names)
+
+
+def test_products_of_a_term_with_units_are_named() -> None:
+    names = ("Intercept", "age", "age:sex[T.f]", "bmi")
+    (said,) = beside_units({"age": (10.0, "10 years")}, names)
+    assert "age:sex[T.f] (age still by one unit)" in said
+    assert beside_units({"age": (10.0, ""), "age:sex[T.f]": (10.0, "")}, names) == []

@@ -25,6 +25,8 @@ ledger = typer.Typer(
     help="One budget for many fits: create, show, verify, certify, grant, lower, pause, upgrade.",
     epilog=EPILOG,
 )
+LONGEST_CELL = 40
+"""Characters of a formula or a label in a table."""
 Reason = Annotated[str, flag("TEXT", "Why; kept in the ledger for good.")]
 Who = Annotated[str | None, flag("NAME", "Of one analyst only. Default: of everybody.")]
 
@@ -224,14 +226,19 @@ def _sub_budgets(opened: Ledger) -> dict[str, Any]:
     }
 
 
+def _short(text: str) -> str:
+    """A cell that leaves room for the others; --json has all of it."""
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
 def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
 
     delta, capacity, total = opened.terms.delta, opened.terms.capacity, opened.guarantee()
     relation = None if total is None else total.relation
     columns = {
-        "charge": [one.formula or one.label or "(no label)" for one in charges],
-        "label": [one.label if one.formula else "" for one in charges],
+        "charge": [_short(one.formula or one.label or "(no label)") for one in charges],
+        "label": [_short(one.label) if one.formula and one.label else "" for one in charges],
         "analyst": [one.analyst or "" for one in charges],
         "project": [one.project or "" for one in charges],
         "file": [one.file or "" for one in charges],

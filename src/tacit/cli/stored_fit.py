@@ -58,11 +58,15 @@ def plot(
     level: Level = 0.95,
     exponentiate: Exponentiate = False,
     per: Per = None,
+    effect: Annotated[
+        str | None, flag("COLUMN", "Draw the fitted mean against this column, in place of the coefficients.")
+    ] = None,
+    at: Annotated[list[str] | None, flag("COLUMN=VALUE", "Where --effect holds another column. Repeatable.")] = None,
     title: Annotated[str | None, flag("TEXT", "Above the picture. Default: the model and its guarantee.")] = None,
     force: options.Force = False,
     screen: Screen,
 ) -> None:
-    """Draw the coefficients of a stored fit with their intervals.
+    """Draw the coefficients of a stored fit with their intervals, or with --effect its mean against a column.
 
     Costs no budget. The thick bar leaves out the noise that was added.
     """
@@ -73,9 +77,33 @@ def plot(
     from tacit.inference.units import parsed_units
     from tacit.report.coefficients import plot as draw
 
-    draw(load(fit), output, level=level, exponentiate=exponentiate, units=dict(parsed_units(per or [])), title=title)
+    if effect is None and at:
+        raise SettingError("--at holds columns of a picture of an effect: add --effect COLUMN")
+    if effect is not None:
+        if exponentiate or per:
+            raise SettingError("--effect draws means of the response: leave --exponentiate and --per out")
+        from tacit.report.effect_picture import plot_effect
+
+        plot_effect(load(fit), effect, output, at=_held(at or []), level=level, title=title)
+    else:
+        scales = dict(parsed_units(per or []))
+        draw(load(fit), output, level=level, exponentiate=exponentiate, units=scales, title=title)
     screen.result({"output": str(output)})
     screen.plain(f"The picture is in {output}")
+
+
+def _held(words: list[str]) -> dict[str, Any]:
+    """Read "age=50" and "ward=surgery"."""
+    found: dict[str, Any] = {}
+    for text in words:
+        name, mark, value = text.rpartition("=")
+        if not name.strip() or not mark:
+            raise SettingError(f"--at is COLUMN=VALUE, for example age=50; got {text!r}.")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            found[name.strip()] = value.strip()
+    return found
 
 
 def examine(

@@ -35,6 +35,8 @@ class Line:
     upper: float | None = None
     privacy_share: float | None = None
     statement: str | None = None
+    degrees: float | None = None
+    """Degrees of freedom of its test; infinite for a normal law."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +116,7 @@ class Estimated(Displayed):
             shown, ends = ratios(shown), ratios(ends)
             errors = shown * errors
         numbers = (shown, errors, self.statistics, self.pvalues, *ends.T, self.privacy_share)
-        columns = (self.names, *(column.tolist() for column in numbers), self.statements)
+        columns = (self.names, *(column.tolist() for column in numbers), self.statements, self.degrees.tolist())
         lines = tuple(Line(*row) for row in zip(*columns, strict=True))
         return tuple(
             Line(line.name, line.coef, statement=line.statement) if line.statement == "withheld" else line

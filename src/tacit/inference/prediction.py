@@ -44,8 +44,8 @@ class Prediction(Displayed):
 
     @property
     def se_mean(self) -> Vector:
-        """Standard error of the expected response, by the slope of the link (delta method)."""
-        return np.asarray(self._steepness() * self.linear.std_errors)
+        """Standard error of the expected response, by the slope of the link (delta method); NaN where withheld."""
+        return np.where(self._withheld, np.nan, self._steepness() * self.linear.std_errors)
 
     def conf_int(
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False, *, transform: bool = True
@@ -54,9 +54,9 @@ class Prediction(Displayed):
 
         The ends are those of the linear predictor, taken through the link, so they stay within
         what the response can be. The other parameters are those of `Results.conf_int`; with
-        `simultaneous` all rows are covered at once.
+        `simultaneous` all rows are covered at once. What is withheld is NaN, here as in `summary_frame`.
         """
-        ends = self.linear.conf_int(level, which, simultaneous)
+        ends = _blank(self.linear.conf_int(level, which, simultaneous), self.linear.statements)
         if not transform:
             return ends
         return np.column_stack([self.mean(ends[:, 0]), self.mean(ends[:, 1])])
@@ -108,7 +108,7 @@ class Prediction(Displayed):
         Columns obs_ci_lower and obs_ci_upper are those of `response_int`, where there is one.
         What is withheld is NaN.
         """
-        ends = _blank(self.conf_int(level), self.linear.statements)
+        ends = self.conf_int(level)
         columns = {
             "mean": self.predicted_mean,
             "mean_se": self.se_mean,
@@ -142,12 +142,16 @@ class Prediction(Displayed):
 
     def _shown(self) -> Shown:
         first = replace(self, linear=self.linear.rows(SHOWN_ROWS))
-        ends = _blank(first.conf_int(), first.linear.statements)
+        ends = first.conf_int()
         numbers = columns_of_numbers(*map(np.ndarray.tolist, (first.predicted_mean, first.se_mean, *ends.T)))
         rows = tuple(zip(first.linear.names, *numbers, strict=True))
         left = len(self.linear.names) - len(rows)
         headers = ("row", "mean", "std err", "[0.025", "0.975]")
         return Shown("Predicted means", (), Table(headers, rows), (f"… and {left:,} more rows",) if left else ())
+
+    @property
+    def _withheld(self) -> NDArray[np.bool_]:
+        return np.array([word == "withheld" for word in self.linear.statements], dtype=bool)
 
     def _whole_range(self) -> Vector:
         match self.response:

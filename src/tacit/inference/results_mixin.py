@@ -35,7 +35,7 @@ class ResultsMixin:
 
     @property
     def bse(self) -> Any:
-        """Standard errors by name, sampling and privacy noise together."""
+        """Standard errors by name, sampling and privacy noise together; infinite where withheld."""
         return self._by_name("std_errors")
 
     @property

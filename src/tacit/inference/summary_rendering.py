@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import fields
@@ -40,8 +42,10 @@ def lines_table(lines: Sequence[Line], estimate: str = "coef", level: float = 0.
     columns: dict[str, Sequence[str]] = {"": names, estimate: coef, "std err": error}
     # A fit read from a file of 0.1.0 has intervals and no tests.
     if any(line.statistic is not None for line in lines):
-        columns["z"] = [_statistic(line.statistic) for line in lines]
-        columns["P>|z|"] = [_pvalue(line, stars=stars) for line in lines]
+        # p-values are those of a t law wherever an error is itself an estimate.
+        law = "t" if any(math.isfinite(math.inf if it.degrees is None else it.degrees) for it in lines) else "z"
+        columns[law] = [_statistic(line.statistic) for line in lines]
+        columns[f"P>|{law}|"] = [_pvalue(line, stars=stars) for line in lines]
     columns |= {f"[{tail:.4g}": lower, f"{1 - tail:.4g}]": upper}
     shares = [line.privacy_share for line in lines]
     if any(share is not None for share in shares):
@@ -109,19 +113,20 @@ def table_latex(table: Table, told: Sequence[tuple[str, str]], notes: Sequence[s
     """Draw a table with facts above it and notes below as a LaTeX tabular."""
     width = len(table.headers)
     facts = "; ".join(f"{word.lower()} {text}" for word, text in told)
-    wide = f"\\multicolumn{{{width}}}{{p{{\\linewidth}}}}"
+    rows = [(latex_name(name), *(_latex_cell(cell or "---") for cell in cells)) for name, *cells in table.rows]
+    empty = any(not cell for _, *cells in table.rows for cell in cells)
+    said = [facts, *notes, *(["---: withheld."] if empty else [])]
     return "\n".join(
         [
             f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}",
             "\\toprule",
-            f"{wide}{{{_escaped(facts)}}} \\\\",
-            "\\midrule",
             f"{' & '.join(map(_escaped, table.headers))} \\\\",
             "\\midrule",
-            *(f"{' & '.join(map(_latex_cell, row))} \\\\" for row in table.rows),
+            *(f"{' & '.join(row)} \\\\" for row in rows),
             "\\bottomrule",
-            *(f"{wide}{{\\footnotesize {_escaped(note)}}} \\\\" for note in notes),
             "\\end{tabular}",
+            "",
+            *(f"{{\\footnotesize {_escaped(note)}\\par}}" for note in said),
         ]
     )
 
@@ -238,8 +243,19 @@ _LATEX = {
 }
 
 
+_LEVEL = re.compile(r"(?:C\(|factor\()?([^\[\]():]*?[^\[\]():\s])(?:, [^\[\]]*)?\)?\[T\.([^\]]*)\]")
+_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([-+]?)0*(\d+)(?!\w)")
+
+
+def latex_name(name: str) -> str:
+    """A term for a paper: "C(ward)[T.surgery]" is "ward: surgery", and a product has its sign."""
+    readable = _LEVEL.sub(r"\1: \2", one_line(name))
+    return _escaped(readable.replace(":", "\0").replace("\0 ", ": ").replace("\0", " × "))
+
+
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in one_line(text))
+    escaped = "".join(_LATEX.get(character, character) for character in one_line(text))
+    return _POWER.sub(lambda it: f"${it[1]}\\cdot 10^{{{it[2].strip('+')}{it[3]}}}$", escaped).replace("×", r"$\times$")
 
 
 def _latex_cell(text: str) -> str:

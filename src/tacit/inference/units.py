@@ -94,3 +94,14 @@ def parsed_units(texts: Sequence[str]) -> dict[str, tuple[float, str]]:
             raise SettingError(f'units are written as "age=10 years" or "bmi=5"; got {shown(text)}.')
         found[name.strip()] = (factor, f"{name.strip().replace('`', '')}, per {rest.strip()}")
     return found
+
+
+def beside_units(units: Mapping[str, tuple[float, str]], names: Sequence[str]) -> list[str]:
+    """Say which products of a term with units are still for one unit."""
+    left = [
+        f"{other} ({name} still by one unit)"
+        for name in units
+        for other in names
+        if other not in units and name in other.split(":")
+    ]
+    return [f"Units of a term are not those of its products: {', '.join(left)}. Give them units too."] if left else []

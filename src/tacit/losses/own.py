@@ -77,6 +77,13 @@ class OwnLoss(Loss):
         bent = self.smoothness * scale**2
         return replace(self, shape=(center, scale, steepest), lipschitz=steepest * scale, smoothness=bent)
 
+    def __repr__(self) -> str:
+        """Say its name and its constants."""
+        shape = "convex" if self.convex else "not convex"
+        return (
+            f"OwnLoss({self.name!r}: slopes up to {self.lipschitz:.4g}, curvature up to {self.smoothness:.4g}, {shape})"
+        )
+
     def __deepcopy__(self, _memo: Any) -> OwnLoss:
         """Return itself: nothing in it changes, and a copied function would be compiled again."""
         return self

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -308,3 +308,8 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
 
 def _is(kind: pa.DataType, *families: str) -> bool:
     return any(getattr(types, f"is_{family}")(kind) for family in families)
+
+
+def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """A table of public values by column."""
+    return pa.table(dict(columns))
