@@ -45,10 +45,10 @@ class Study(Displayed):
     """"n" or "epsilon" if it was not given: a target finds it, and the search begins at the value here."""
 
     def _shown(self) -> Shown:
-        return Shown(
-            f"Study: {self.n:,} records",
-            (("Budget", str(self.budget)), ("Assumed", self.assumptions.of(self._start.design))),
-        )
+        sought = 'to be found by required("{}", half_width=…)'
+        records = f"records {sought.format('n')}" if self.open == "n" else f"{self.n:,} records"
+        budget = sought.format("epsilon") if self.open == "epsilon" else str(self.budget)
+        return Shown(f"Study: {records}", (("Budget", budget), ("Assumed", self.assumptions.of(self._start.design))))
 
     @cached_property
     def plan(self) -> Plan:

@@ -141,9 +141,9 @@ class OneStep:
     row_cap: float = rule(
         0.5, "excesses of norms of rows are cut at so many quantiles: beyond, few rows have much noise"
     )
-    row_noises: float = rule(2.0, "deviations of its noise by which the excess of normal rows must be passed")
+    row_noises: float = rule(2.75, "deviations of its noise by which the excess of normal rows must be passed")
     row_scale: float = rule(1.15, "or quantiles of normal rows by which theirs must be: else no row counts as long")
-    other_effects: float = rule(0.6, "part by which effects among rows that weigh less may differ, numbers")
+    other_effects: float = rule(0.45, "part by which effects among rows that weigh less may differ, numbers")
     other_log_effects: float = rule(0.5, "the same of effects on the logarithm of a mean")
     row_least: float = rule(0.85, "least clip at that quantile, in usual ones")
     row_most: Growth = rule(Growth(1.0, 120.0, 0.5, 1.0, 2.0), "largest one: with more noise a shift is hardly seen")

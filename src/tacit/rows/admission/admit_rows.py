@@ -18,14 +18,7 @@ from tacit.design.factor import Numeric
 from tacit.errors import FileError, InvalidRecordsError
 from tacit.rows.admission.clip_and_scale import Preparer, prepare_sparse
 from tacit.rows.admission.contribution_bounding import admit_persons
-from tacit.rows.encoding.encode_rows import (
-    COMPLEX_ADVICE,
-    FILE_ADVICE,
-    OBJECT_ADVICE,
-    TABLE_ADVICE,
-    Encoded,
-    RecordEncoder,
-)
+from tacit.rows.encoding.encode_rows import ARRAY_ADVICE, FILE_ADVICE, TABLE_ADVICE, Encoded, RecordEncoder
 from tacit.rows.sources import source as sources
 from tacit.rows.sources.arrays import MatrixSource, SparseSource
 from tacit.rows.sources.source import Batch, Source
@@ -100,8 +93,8 @@ def _advice(source: Source) -> str:
     if not source.resident:
         return FILE_ADVICE
     table = source.table if isinstance(source, sources.AttachedSource) else source
-    kind = table.values.dtype.kind if isinstance(table, MatrixSource) else ""
-    return {"O": OBJECT_ADVICE, "c": COMPLEX_ADVICE}.get(kind, TABLE_ADVICE)
+    # One cell can make objects or complex numbers of an array: all arrays are told the same.
+    return ARRAY_ADVICE if isinstance(table, MatrixSource) else TABLE_ADVICE
 
 
 def _require_weight(source: Source, encoder: RecordEncoder) -> None:

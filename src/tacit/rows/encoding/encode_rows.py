@@ -197,12 +197,11 @@ TABLE_ADVICE = (
     "Of a pandas table, .isna() finds missing cells and pandas.to_numeric(…, errors='coerce') makes missing ones of "
     'text. With a schema, type = "date" declares dates and missing_codes what stands for a missing cell.'
 )
-# Both in scikit-learn's words.
-OBJECT_ADVICE = (
+# Partly in scikit-learn's words.
+ARRAY_ADVICE = (
     "In an array of objects each cell is converted by itself: the argument must be a string that spells a number, "
-    "or a real number."
+    "or a real number. Complex data not supported: give real parts, or absolute values."
 )
-COMPLEX_ADVICE = "Complex data not supported: give real parts, or absolute values."
 
 
 @dataclass(frozen=True)
