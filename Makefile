@@ -20,8 +20,9 @@ install: $(INSTALLED) ## Put the command tacit into .venv
 demo: $(INSTALLED) ## A complete first experience
 	@$(BIN)/tacit demo
 
+# One thread of linear algebra a process: more would only wait for one another.
 test: lint ## Format, lint, types, import contracts, tests
-	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
 lint: $(DEVELOPMENT) ## Everything of make test but the tests
 	$(BIN)/ruff format --check .
