@@ -199,9 +199,9 @@ TABLE_ADVICE = (
 )
 # Partly in scikit-learn's words.
 ARRAY_ADVICE = (
-    "Of a numpy array, numpy.isnan(X) finds missing cells. In an array of objects each cell is converted by itself: the "
-    "argument must be a string that spells a number, or a real number. Complex data not supported: give real parts, or "
-    "absolute values."
+    "Of a numpy array, numpy.isnan(X) finds missing cells. In an array of objects each cell is converted by itself: "
+    "the argument must be a string that spells a number, or a real number. Complex data not supported: give real "
+    "parts, or absolute values."
 )
 
 
