@@ -9,6 +9,7 @@ from benchmarks.coverage import (
     invented_after,
     invented_last,
     invented_later,
+    invented_long,
     populations_binary,
     populations_classes,
     populations_counts,
@@ -29,11 +30,14 @@ POPULATIONS: dict[str, Population] = {
         invented_later,
         invented_last,
         invented_after,
+        invented_long,
     )
     for population in module.populations()
 }
 INVENTED = frozenset(
-    it.name for module in (invented, invented_later, invented_last, invented_after) for it in module.populations()
+    it.name
+    for module in (invented, invented_later, invented_last, invented_after, invented_long)
+    for it in module.populations()
 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -91,3 +92,31 @@ def test_what_was_not_paid_for_says_so(command: Command, tmp_path: Path) -> None
     done = command("test", "plain.json", "age = 0")
     assert done.code == 2
     assert "did not pay for intervals" in done.err
+
+
+def test_a_fit_of_several_classes_takes_names_of_columns(command: Command, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame({"age": generator.uniform(0, 9, 4000), "stage": generator.choice(["I", "II", "III"], 4000)})
+    columns = {
+        "age": {"type": "numeric", "lower": 0, "upper": 9},
+        "stage": {"type": "factor", "levels": ["I", "II", "III"]},
+    }
+    schema = tacit.Schema.from_mapping({"columns": columns})
+    fit = tmp_path / "fit.json"
+    tacit.glm("stage ~ age", table, schema, family="multinomial", epsilon=2.0).save(fit)
+    done = command("summary", fit, "--per", "age=10 years")
+    assert done.out.count("age, per 10 years") == 3
+    assert "tacit test" in done.out
+    assert '"II: x - I: x"' in command("summary", fit, "--exponentiate").err
+    assert 'test differences, such as "II: age - I: age = 0"' in command("test", fit, "age = 0").err
+    assert "II: age - I: age" in command("test", fit, "II: age - I: age = 0").out
+
+
+def test_an_inequality_is_not_tested(command: Command, fit: Path) -> None:
+    assert "'>' is not tested: a hypothesis is an equation" in command("test", fit, "age > 0").err
+
+
+def test_a_table_is_no_fit(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "clinic.csv").write_text("age,bmi\n1,2\n", encoding="utf-8")
+    done = command("summary", tmp_path / "clinic.csv")
+    assert (done.code, "expected a fit or a certificate that Tacit wrote" in done.err) == (4, True)

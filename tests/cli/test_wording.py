@@ -37,6 +37,7 @@ FORMULA = re.compile(r"\w+\([^()]*\)|--per is written as .*|for example \"half-w
         ('set invalid_rows="zero" to', "set --invalid-rows zero to"),
         ("Give either radius=… or l2=….", "Give either --radius … or --l2 …."),
         ("inference=False spends all", "--no-inference spends all"),
+        ("Mend them. (In scikit-learn's words: an argument must be a number. Not supported.)", "Mend them."),
         ("use solver='gradient', delta=1e-6", "use --solver gradient, --delta 1e-6"),
         ("with l2=0 it is not", "with --l2 0 it is not"),
         ("leave iterations and step_size out", "leave iterations and --step-size out"),

@@ -230,7 +230,7 @@ def test_t10_a_recomputed_column_has_bounds_of_its_own(term: str, lower: float, 
     assert (column.lower, column.upper) == pytest.approx((lower, upper))
 
 
-@pytest.mark.parametrize("term", ["{age + 1}", "age[0]", "Q('age')", "f()"])
+@pytest.mark.parametrize("term", ["age[0]", "Q('age')", "f()"])
 def test_t10_what_is_not_known_is_refused(term: str) -> None:
     with pytest.raises(FormulaError, match="declare the bounds of the result"):
         design_from_formula(f"readmit ~ ward + {term}", SCHEMA)

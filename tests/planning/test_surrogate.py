@@ -1,6 +1,7 @@
 """Surrogates obey the public facts and have the moments that they are given."""
 
 import numpy as np
+import pytest
 
 import tacit
 from tacit import Assumptions, LinearRegression, LogisticRegression
@@ -57,3 +58,17 @@ def test_positive_responses_are_positive_and_within_their_bounds() -> None:
     columns = {"x": {"type": "numeric", "lower": -1, "upper": 1}, "y": {"type": "numeric", "lower": 0, "upper": 50}}
     study = tacit.plan("y ~ x", tacit.Schema.from_mapping({"columns": columns}), n=4000, family="gamma", epsilon=1.0)
     assert 0 < study.forecast.excess_risk < 0.05
+
+
+@pytest.mark.parametrize("family", ["binomial", "gaussian", "poisson", "multinomial"])
+def test_an_intercept_alone_has_a_forecast(family: str) -> None:
+    columns = {
+        "binomial": {"type": "binary"},
+        "gaussian": {"type": "numeric", "lower": -1, "upper": 1},
+        "poisson": {"type": "numeric", "lower": 0, "upper": 9},
+        "multinomial": {"type": "factor", "levels": ["a", "b", "c"]},
+    }
+    schema = tacit.Schema.from_mapping({"columns": {"y": columns[family]}})
+    study = tacit.plan("y ~ 1", schema, n=8000, family=family, epsilon=1.0)
+    assert all(0 < width < 1 for width in study.forecast.half_widths.values() if width is not None)
+    assert study.forecast.excess_risk < 0.01

@@ -148,3 +148,19 @@ def test_one_wide_interval_leaves_the_others_readable(endless: int, exponentiate
 def test_a_notebook_shows_a_picture_without_magic() -> None:
     figure: Any = plot(fit_of())
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_intercepts_of_classes_are_left_out_unless_there_is_nothing_else() -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.uniform(0, 1, (3000, 2)), generator.choice(["u", "v", "w"], 3000)
+    several = tacit.LogisticRegression(epsilon=2.0, bounds=(0, 1), classes=["u", "v", "w"], inference=True).fit(X, y)
+    labels = [text.get_text() for text in plot(several).axes[0].get_yticklabels()]
+    assert labels == [f"{name}: x{place}" for name in "uvw" for place in (0, 1)]
+    table = pd.DataFrame(clinic_table(3000))
+    alone = tacit.glm("readmit ~ 1", table, tacit.Schema.parse(CLINIC_SCHEMA), epsilon=1.0)
+    assert [text.get_text() for text in plot(alone).axes[0].get_yticklabels()] == ["Intercept"]
+
+
+def test_the_axis_says_that_there_are_no_intervals() -> None:
+    assert plot(fit_of()).axes[0].get_xlabel() == "coefficient"
+    assert plot(fit_of(inference=False)).axes[0].get_xlabel() == "coefficient, without an interval"

@@ -14,7 +14,8 @@ from tacit.contract.query import Answer, CurvatureAndScore, GradientNorm, Gradie
 from tacit.losses.loss import Code
 from tacit.solvers.coordinates import Coordinates
 from tacit.solvers.interval_rules import ONE_STEP, TAIL
-from tacit.solvers.last_step import Pilot, label_clip, take_step, tolerated_noise
+from tacit.solvers.last_step import Pilot, calm, label_clip, rare_factor, take_step, tolerated_noise
+from tacit.solvers.plenty_rules import PLENTY
 
 N = 20_000
 PLAIN = Coordinates(None, 4.0)
@@ -117,19 +118,29 @@ def test_directions_below_the_noise_are_left_to_the_pilot() -> None:
     assert sandwich.lifted
     np.testing.assert_allclose(theta[:3], 0.1 - gradient[:3] / values[:3])
     # Damped: not by its own curvature, a thousandth, but by the least that is visible.
-    assert theta[3] == pytest.approx(0.1 - 0.001 / least)
+    part = 0.001 / least
+    assert theta[3] == pytest.approx(0.1 - part * calm(np.array([part]), sandwich.step_noise / least)[0])
     assert sandwich.step[3] == 0.0
     # How far the truth may be: a response's spread and how far the pilot went there.
     assert sandwich.hidden_size == pytest.approx(np.sqrt(1 + 0.1**2))
 
 
-def test_a_long_step_is_cut_and_points_where_it_did() -> None:
+def test_what_noise_explains_of_a_hidden_direction_is_left_out_and_the_rest_is_damped() -> None:
+    assert not calm(np.array([0.1, -0.2]), noise=0.3).any()
+    np.testing.assert_allclose(calm(np.array([0.01, 0.0]), noise=0.0), np.log1p(0.01) / 0.01)
+    # A step of e³ - 1 leads 3 along: curvature grows by e^t on the way.
+    assert np.expm1(3) * calm(np.array([np.expm1(3)]), noise=0.0)[0] == pytest.approx(3.0)
+    assert 0.9 < 3.0 * calm(np.array([3.0]), noise=1.0)[0] < np.log(4.0)
+
+
+def test_a_long_step_is_not_gone_and_told_as_long_as_it_may_be() -> None:
     gradient = np.array([1.0, -2.0, 0.0, 0.5])
     theta, sandwich, _ = step_of(gradient, [0.2] * 4)
     assert sandwich.capped
     assert np.linalg.norm(sandwich.step) == pytest.approx(ONE_STEP.longest)
     np.testing.assert_allclose(sandwich.step / ONE_STEP.longest, gradient / np.linalg.norm(gradient))
-    np.testing.assert_allclose(theta, 0.1 - sandwich.step)
+    # The pilot predicts better: no interval is given, and the curvature is another one out there.
+    np.testing.assert_allclose(theta, 0.1)
 
 
 def test_rows_keep_what_bounds_on_gradient_and_curvature_allow() -> None:
@@ -165,6 +176,40 @@ def test_the_bound_of_rows_follows_their_norms_within_ends(norm: float) -> None:
     assert asked.row_bound == pytest.approx(min(max(norm, ends[0]), ends[1]), rel=0.06)
 
 
+def test_rows_of_rare_labels_may_be_more_curved_and_are_bounded_earlier() -> None:
+    found = {}
+    for share in (0.03, 0.5):
+        pilot = Pilot(np.zeros(4), np.zeros(4), planned().loss, share=share)
+        gate = Given(np.zeros(4), 0.2 * np.eye(4), 1e-6, 60.0)
+        take_step(gate, planned(), PLAIN, pilot, 2.0, None)
+        asked = gate.asked[-1]
+        assert isinstance(asked, CurvatureAndScore)
+        level = 4 * share * (1 - share)
+        most = ONE_STEP.row_most.at(planned().signal * level)
+        most *= rare_factor(ONE_STEP.rare_rows, planned().signal, level)
+        assert asked.row_bound == pytest.approx(most * 2 * label_clip(planned().signal, share))
+        found[share] = asked.row_bound
+    assert found[0.03] < 0.5 * found[0.5]
+    growth = ONE_STEP.rare_curved
+    assert rare_factor(growth, 1e4, 0.1) == growth.at(0.1) > 1.5
+    assert rare_factor(growth, 1e2, 0.1) < 1.1
+    assert rare_factor(growth, 1e4, 1.0) == 1.0
+
+
+def test_with_plenty_rows_of_labels_follow_the_quantile_and_gradients_have_the_weights_of_matrices() -> None:
+    plan = planned(50.0)
+    gate = Given(np.full(4, 0.001), 0.2 * np.eye(4), 1e-6, 4.0)
+    pilot = Pilot(np.full(4, 0.1), np.zeros(4), plan.loss, share=0.5)
+    theta, _ = take_step(gate, plan, PLAIN, pilot, 2.0, None)
+    gradients = [each for each in gate.asked if isinstance(each, GradientSum)]
+    matrices = [each for each in gate.asked if isinstance(each, CurvatureAndScore)]
+    assert len(gradients) == len(matrices) == PLENTY.steps + 1
+    for asked, pair in zip(gradients, matrices, strict=True):
+        assert asked.clip == pytest.approx(pair.row_bound) == pytest.approx(PLENTY.label_rows.high * 4.0, rel=0.06)
+        assert asked.loss.smoothness == pytest.approx(pair.loss.smoothness) == pytest.approx(PLENTY.curved)
+    np.testing.assert_allclose(theta, 0.1 - (PLENTY.steps + 1) * 0.001 / 0.2, rtol=1e-2)
+
+
 def test_rows_of_rare_labels_are_bounded_earlier() -> None:
     factors = [label_clip(1000.0, share) for share in (0.001, 0.01, 0.1, 0.5)]
     assert factors == sorted(factors)
@@ -176,5 +221,7 @@ def test_more_noise_is_tolerated_where_labels_are_rare() -> None:
     def tolerated(share: float) -> float:
         return tolerated_noise(planned(), Pilot(np.zeros(4), np.zeros(4), planned().loss, 1, share))
 
-    assert tolerated(0.5) < tolerated(0.1) < tolerated(0.01)
+    assert tolerated(0.5) < tolerated(0.4) < tolerated(0.01)
     assert tolerated(0.5) == pytest.approx(ONE_STEP.noisiest_odds)
+    # Rates are exponentials: beyond half a logarithm of noise a rare share is a matter of chance.
+    assert tolerated(0.001) == ONE_STEP.noisiest_log

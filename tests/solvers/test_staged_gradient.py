@@ -57,3 +57,26 @@ def test_one_rule_serves_all_units(scale: float) -> None:
         X, y * scale
     )
     np.testing.assert_allclose(model.coef_ / scale, [1.0, -0.5, 0.2], atol=0.1)
+
+
+@pytest.mark.parametrize(("rate", "within"), [(0.01, 0.12), (0.03, 0.06), (0.1, 0.05)])
+def test_events_that_are_rare_are_fitted_as_without_noise(rate: float, within: float) -> None:
+    """The mean size of residuals is about twice the rate; clips of a few sizes would halve every event."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40_000, 3)).clip(-4, 4)
+    y = rng.poisson(rate * np.exp(X @ [0.5, -0.3, 0.0] - 0.17)).clip(0, 6)
+    given: dict[str, Any] = {"bounds": (-4, 4), "y_max": 6}
+    exact = tacit.PoissonRegressor(epsilon=float("inf"), **given).fit(X, y)
+    private = tacit.PoissonRegressor(epsilon=10.0, delta=1e-6, random_state=1, **given).fit(X, y)
+    np.testing.assert_allclose(private.coef_, exact.coef_, atol=within)
+    assert private.intercept_ == pytest.approx(exact.intercept_, abs=within)
+
+
+def test_few_events_leave_slopes_small() -> None:
+    """120 events at ε = 0.3 tell hardly anything of three slopes: the fit stays near the level."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(12_000, 3)).clip(-4, 4)
+    y = rng.poisson(0.01, 12_000).clip(0, 6)
+    given: dict[str, Any] = {"epsilon": 0.3, "delta": 1e-6, "bounds": (-4, 4), "y_max": 6}
+    sizes = [np.abs(tacit.PoissonRegressor(random_state=i, **given).fit(X, y).coef_).max() for i in range(8)]
+    assert np.mean(sizes) < 0.5

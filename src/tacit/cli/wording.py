@@ -51,11 +51,13 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     ("units name ", "--per names "),
     ("units are written", "--per is written"),
 )
+_ELSEWHERE = re.compile(r" \(In scikit-learn's words: [^()]*\)\.?")
 _OPENED = re.compile(r"Open it with dataset=(?P<name>'[^']*'|\"[^\"]*\"), on the command line --dataset")
 
 
 def in_flags(message: str) -> str:
     """Name the flags of a command where a message names keywords: l2=… becomes --l2 …."""
+    message = _ELSEWHERE.sub("", message)
     for said, meant in _PHRASES:
         message = message.replace(said, meant)
     replacements: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (

@@ -283,3 +283,8 @@ def _mapped_design(
     columns = tuple(Column(name, (), -end, end, 0.0, scale) for name in feature_map.names(names))
     design = Design(columns, response, bound / scale, intercept)
     return replace(design, feature_map=feature_map, inputs=inputs, input_norm=input_norm)
+
+
+def is_intercept(name: str) -> bool:
+    """Whether a coefficient of this name is an intercept, of a model or of one of its classes."""
+    return name == INTERCEPT or name.endswith(f": {INTERCEPT}")

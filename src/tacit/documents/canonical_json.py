@@ -75,7 +75,9 @@ def parse_document(text: str | bytes, largest: int = LARGEST_DOCUMENT) -> dict[s
             raise CertificateError(
                 "this is the file of a ledger, not a certificate: use `tacit ledger verify`"
             ) from error
-        raise CertificateError("the document cannot be read as JSON") from error
+        raise CertificateError(
+            "the document cannot be read as JSON; expected a fit or a certificate that Tacit wrote"
+        ) from error
     require(isinstance(document, dict), "the document is not an object; expected { … }")
     _require_shallow(document)
     return document

@@ -17,13 +17,15 @@ from tacit.design.factor import Factor, Numeric
 from tacit.errors import FormulaError
 from tacit.formula.call import Call, Raised, Text, Value, read_call
 from tacit.formula.computed_column import computed_factor
-from tacit.formula.expression import CALLS
+from tacit.formula.expression import CALLS, is_operation
 from tacit.formula.natural_spline import natural_basis
 from tacit.formula.spelling import refused
 from tacit.schema.schema import BinaryColumn, FactorColumn, NumericColumn, Schema
 
 SUMS = frozenset({"Sum", "contr.sum"})
 TREATMENTS = frozenset({"Treatment", "contr.treatment"})
+BOUNDARIES = ("boundary_knots", "lower_bound", "upper_bound")
+"""How R, and patsy and formulaic, name the outer knots, which are the declared bounds here."""
 LARGEST_BASIS = 1000
 """Knots or edges beyond it are a slip."""
 
@@ -107,6 +109,9 @@ def computed_atoms(spelling: str, schema: Schema) -> list[Atom]:
             if function in {"offset", "exposure"}:
                 alone = "is a term of its own, never in a product"
                 raise FormulaError(f"{spelling} is refused here: {function}() {alone}.")
+    if is_operation(spelling):
+        # In braces, {age + 1}.
+        return [Atom(spelling, (computed_factor(spelling, schema),))]
     raise _not_known(spelling)
 
 
@@ -185,7 +190,11 @@ def _reference(spelling: str, coding: Value, named: object) -> object:
         return value.value
     if isinstance(value, int | float):
         return value
-    raise refused(spelling, 'name the reference level in quotes, as in C(x, Treatment("b")), or write C(x, Sum).')
+    raise refused(
+        spelling,
+        'levels are coded against a reference, C(x) or C(x, Treatment("b")) with its name in quotes, or as deviations, '
+        "C(x, Sum). Other codings give the same predictions.",
+    )
 
 
 def _referred(spelling: str, atom: Atom, level: object, declared: FactorColumn | BinaryColumn) -> Atom:
@@ -221,9 +230,10 @@ def _polynomial(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 def _spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     if len(call.arguments) != 1 or "knots" not in call.keywords:
         raise _reads_data(spelling, "bs")
-    given = _arguments(spelling, call, ("x", "knots", "degree"), "bs(x, knots=[…], degree=3)")
+    given = _arguments(spelling, call, ("x", "knots", "degree", *BOUNDARIES), "bs(x, knots=[…], degree=3)")
     name, declared = numeric_argument(spelling, given["x"], schema)
-    knots = _points(spelling, "knots", given["knots"], declared)
+    _require_boundaries(spelling, given, declared)
+    knots = _knots(spelling, given["knots"], declared)
     steps = "cut(x, [edges]) makes steps."
     degree = _degree(spelling, "the degree", given.get("degree", 3), factors.LARGEST_DEGREE, steps)
     whole, count = (declared.lower, *knots, declared.upper), len(knots) + 1 + degree
@@ -234,11 +244,23 @@ def _spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
 def _natural_spline(spelling: str, call: Call, schema: Schema) -> list[Atom]:
     if len(call.arguments) != 1 or "knots" not in call.keywords:
         raise _reads_data(spelling, "ns")
-    given = _arguments(spelling, call, ("x", "knots"), "ns(x, knots=[…])")
+    given = _arguments(spelling, call, ("x", "knots", *BOUNDARIES), "ns(x, knots=[…])")
     name, declared = numeric_argument(spelling, given["x"], schema)
-    knots = _points(spelling, "knots", given["knots"], declared)
+    _require_boundaries(spelling, given, declared)
+    knots = _knots(spelling, given["knots"], declared)
     basis = natural_basis(name, (declared.lower, *knots, declared.upper))
     return [Atom(f"{spelling}[{place}]", (factor,)) for place, factor in enumerate(basis, 1)]
+
+
+def _require_boundaries(spelling: str, given: Mapping[str, Value], declared: NumericColumn) -> None:
+    """Refuse outer knots that are not the declared bounds; without any these are taken."""
+    ends = (declared.lower, declared.upper)
+    meant = (ends, *ends)
+    if any(given.get(key, value) != value for key, value in zip(BOUNDARIES, meant, strict=True)):
+        shown = " and ".join(f"{end:.15g}" for end in ends)
+        raise refused(
+            spelling, f"its outer knots are the declared bounds, {shown}; leave them out, or declare other bounds."
+        )
 
 
 def _steps(spelling: str, call: Call, schema: Schema) -> list[Atom]:
@@ -294,6 +316,12 @@ def _points(spelling: str, what: str, values: object, declared: NumericColumn) -
     if len(points) > LARGEST_BASIS:
         raise refused(spelling, f"at most {LARGEST_BASIS} {what} are taken.")
     return points
+
+
+def _knots(spelling: str, values: Value, declared: NumericColumn) -> tuple[float, ...]:
+    """Inner knots; one may be a number by itself, as in R."""
+    alone = isinstance(values, int | float) and not isinstance(values, bool)
+    return _points(spelling, "knots", (values,) if alone else values, declared)
 
 
 def _degree(spelling: str, what: str, value: object, largest: int, hint: str = "") -> int:

@@ -69,6 +69,15 @@ def read_statistic(spelling: object, schema: Schema, cells: Mapping[str, Cell]) 
     return Statistic(spelling.strip(), found, interval)
 
 
+def is_operation(spelling: str) -> bool:
+    """Whether a text is arithmetic or a comparison, as in ``{age + 1}``, rather than a call or a name."""
+    try:
+        body, _ = parsed(spelling)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return isinstance(body, ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp)
+
+
 def column_of_levels(name: object, schema: Schema) -> FactorColumn | BinaryColumn:
     """The declared column of that name, which must have levels."""
     if not isinstance(name, str):
@@ -107,6 +116,9 @@ class _Reader:
         """Truths joined by and, or, & or |."""
         function = "minimum" if isinstance(node.op, ast.And | ast.BitAnd) else "maximum"
         values = node.values if isinstance(node, ast.BoolOp) else [node.left, node.right]
+        if isinstance(node, ast.BinOp) and not all(piece[1].truth for piece in map(self.piece, values)):
+            why = "& and | come before comparisons; put each comparison in brackets, as in (x > 50) & (z < 30)"
+            raise self._refusal(node, why)
         return self._folded(node, function, [self._truth(value) for value in values])
 
     def _operation(self, node: ast.expr) -> _Piece:
@@ -219,10 +231,7 @@ class _Reader:
     def _truth(self, node: ast.expr) -> _Piece:
         found = self.piece(node)
         if not found[1].truth:
-            raise self._refusal(
-                node,
-                "and, or and not join comparisons and binary columns (& and | too, with each comparison in brackets)",
-            )
+            raise self._refusal(node, "and, or and not join comparisons and binary columns")
         return found
 
     def _folded(self, node: ast.expr, function: str, operands: Sequence[_Piece]) -> _Piece:

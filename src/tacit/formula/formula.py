@@ -7,7 +7,7 @@ import keyword
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -127,6 +127,9 @@ def _parsed_sides(formula: str, schema: Schema) -> tuple[list[Any], list[Any]]:
         read = isinstance(error, FormulaicError | SyntaxError)
         reason = str(error).splitlines()[0].rstrip(".") if read else "its brackets, quotes or operators do not match"
         example = "Expected something like 'y ~ a + b + a:b'."
+        if "|" in reason:
+            reason = "| is for random effects, which no family has"
+            example = "A declared factor by itself, 'y ~ a + ward', gives each level an effect."
         if words := [name for name in schema.columns if keyword.iskeyword(name) and name in formula]:
             why = f"{words[0]} is a word of Python"
             example = f"{why}: write the column by itself in backticks, as in 'y ~ `{words[0]}` + b'."
@@ -208,6 +211,7 @@ class _Reader:
                     _refuse_spanned(term, list(terms.values()), spelling)
                     terms[keys] = term
         _refuse_mixed_codings(terms.values(), intercept=intercept)
+        _refuse_deviations_alone(terms)
         # The marks of missing cells that the schema declares come after the terms of one atom.
         names = dict.fromkeys(name for term in terms.values() for atom in term for name in atom.columns)
         marked = [
@@ -301,6 +305,21 @@ def _refuse_mixed_codings(terms: Iterable[Term], *, intercept: bool) -> None:
         for name in atom.columns:
             if seen.setdefault(name, own) != own:
                 raise FormulaError(f'"{name}" is coded in two ways; name the same reference level everywhere.')
+
+
+def _refuse_deviations_alone(terms: Mapping[frozenset[Any], Term]) -> None:
+    """Refuse a product with deviations whose other factors are no term: R would code it with all levels instead."""
+    for term in terms.values():
+        for atom in term:
+            others = [other for other in term if other != atom]
+            if atom.sums and others and frozenset(other.factors for other in others) not in terms:
+                whole, *rest = (it.spelling.rpartition("[")[0] if it.sums else it.spelling for it in (atom, *others))
+                lower = ":".join(rest)
+                raise refused(
+                    f"{whole}:{lower}",
+                    f"deviations in a product need the term of its other factors. Add {lower} to the formula, or write "
+                    f"C({atom.sums}):{lower}.",
+                )
 
 
 def _refuse_spanned(term: Term, others: Iterable[Term], spelling: str) -> None:

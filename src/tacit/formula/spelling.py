@@ -11,8 +11,18 @@ _QUOTED = re.compile(r"`([^`]+)`")
 # Texts in quotes and names in backquotes are left as they are.
 _OF_R = re.compile(
     r"""("[^"]*"|'[^']*'|`[^`]*`)|\^|\b(?:TRUE|FALSE|NULL)\b|\bas\.factor(?=\s*\()|(?<==)(\s*)\b[TF]\b(?=\s*[,)])"""
+    r"""|\bBoundary\.knots(?=\s*=)|(?<![\w.])\d+L\b"""
 )
-_PLAIN = {"^": "**", "TRUE": "True", "FALSE": "False", "NULL": "None", "T": "True", "F": "False", "as.factor": "factor"}
+_PLAIN = {
+    "^": "**",
+    "TRUE": "True",
+    "FALSE": "False",
+    "NULL": "None",
+    "T": "True",
+    "F": "False",
+    "as.factor": "factor",
+    "Boundary.knots": "boundary_knots",
+}
 
 
 def refused(spelling: str, reason: str) -> FormulaError:
@@ -35,8 +45,13 @@ def without_quoted_names(spelling: str) -> tuple[str, dict[str, str]]:
 
 
 def in_python(text: str) -> str:
-    """Write ``x^2`` as ``x**2``, ``TRUE`` and ``raw=T`` as ``True``, and ``as.factor(x)`` as ``factor(x)``."""
-    return _OF_R.sub(lambda match: match[1] or (match[2] or "") + _PLAIN[match[0].strip()], text)
+    """Write R's words as Python's: ``x^2`` is ``x**2``, ``TRUE`` is ``True``, ``3L`` is ``3``."""
+
+    def plain(match: re.Match[str]) -> str:
+        word = match[0].strip()
+        return match[1] or (match[2] or "") + _PLAIN.get(word, word.removesuffix("L"))
+
+    return _OF_R.sub(plain, text)
 
 
 def parsed(spelling: str) -> tuple[ast.expr, dict[str, str]]:

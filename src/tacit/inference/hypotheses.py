@@ -353,4 +353,10 @@ class _Reader:
         if self._peek() == "":
             return SettingError("A combination ends where a coefficient or a number is expected.")
         what = word.group() if word else self._text[self._place]
+        if what[0] in "<>!":
+            return SettingError(f'{what[0]!r} is not tested: a hypothesis is an equation, such as "x1 - x2 = 0".')
+        several = [name for name in self._names if name.endswith(f": {what}")]
+        if len(several) > 1:
+            example = f'"{several[1]} - {several[0]} = 0"'
+            return SettingError(f"{what[:60]!r} has a coefficient in each class; test differences, such as {example}.")
         return SettingError(f"There is no coefficient {what[:60]!r}; the names are {_listed(self._names)}.")

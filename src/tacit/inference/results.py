@@ -150,6 +150,6 @@ class Results(IntervalResults, ResultsMixin):
     def summarise(self, shown: Shown) -> Summary:
         """The table of coefficients below the facts of the fit."""
         found = self.coefficients if self.offered else None
-        response, named = self.release.plan.design.response, (self.names, self.values)
+        design, named = self.release.plan.design, (self.names, self.values)
         header = Header.of(self.release)
-        return Summary.of(header, response, named, found, self.reliability, shown)
+        return Summary.of(header, design, named, found, self.reliability, shown)

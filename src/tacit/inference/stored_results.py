@@ -90,7 +90,7 @@ class StoredResults:
         if found is None and any(term.std_err is not None for term in estimates.terms):
             return self._old_summary(shown)
         named, reliability = (self.names, self.values), estimates.reliability
-        return Summary.of(self._header(), design.response, named, found, reliability, shown)
+        return Summary.of(self._header(), design, named, found, reliability, shown)
 
     def t_test(self, combinations: Any) -> Estimated:
         """Test each linear combination by itself, for example "x1 - x2 = 0"."""

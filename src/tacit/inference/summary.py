@@ -16,7 +16,7 @@ from tacit.certificate.stated_parts import SEEDED
 from tacit.contract.plan import LEVEL_ONLY, MANY_ROWS
 from tacit.contract.release import Release
 from tacit.design.design import Design
-from tacit.design.response import Binary, CloglogBinary, Count, Positive, ProbitBinary, Response
+from tacit.design.response import Binary, Classes, CloglogBinary, Count, Positive, ProbitBinary, Response
 from tacit.display import Displayed
 from tacit.errors import SettingError
 from tacit.inference.estimates import Estimated, Line, factors_of, lines_frame, ratios, simultaneous_method
@@ -56,7 +56,7 @@ TARGETS: Mapping[Code, str] = MappingProxyType(
         Code.HUBER: "Errors far from their center count less (Huber's score): under errors that "
         "are not symmetric the intercept is that of their center, not of their mean.",
         Code.SOFTMAX: "Coefficients of a column add up to 0 over the classes; what tells classes apart are "
-        "differences between them, which t_test takes by name.",
+        "differences between them, which t_test, or tacit test, takes by name.",
     }
 )
 """What a private fit with intervals estimates."""
@@ -136,17 +136,18 @@ class Summary(Displayed):
     def of(
         cls,
         header: Header,
-        response: Response,
+        design: Design,
         named: tuple[tuple[str, ...], NDArray[np.float64]],
         found: Estimated | None,
         reliability: Reliability,
         shown: Shown,
     ) -> Summary:
         """Summary of names and coefficients, with `found` errors where intervals are offered."""
-        units = checked_units(shown.units, named[0])
+        dates = {name: reading.unit for name, reading in design.reading.dates.items()}
+        units = checked_units(shown.units, named[0], dates)
         factors, names = factors_of(units, named[0])
         values = named[1] * factors
-        estimate = ratio_name(response) if shown.exponentiate else "coef"
+        estimate = ratio_name(design.response) if shown.exponentiate else "coef"
         if found is None:
             values = ratios(values) if shown.exponentiate else values
             lines = tuple(map(Line, names, values.tolist()))
@@ -210,7 +211,16 @@ def ratio_name(response: Response) -> str:
             return "rate ratio"
         case Positive():
             return "ratio of means"
-    raise SettingError("exponentiate=True is for two classes (odds ratios) and counts (rate ratios).")
+        case Classes():
+            raise SettingError(
+                "exponentiate=True is not for several classes, whose coefficients are no ratios by themselves: "
+                "differences between two classes are logarithms of odds ratios, and a test takes them by name, such "
+                f'as "{response.classes[1]}: x - {response.classes[0]}: x".'
+            )
+    raise SettingError(
+        "exponentiate=True is for two classes (odds ratios, or hazard ratios), counts (rate ratios) and gamma models "
+        "(ratios of means); the coefficients of this model are differences."
+    )
 
 
 def notes_of(release: Release | KeptRelease, judgement: ExactJudgement | StepJudgement | None) -> tuple[str, ...]:
@@ -235,6 +245,9 @@ def notes_of(release: Release | KeptRelease, judgement: ExactJudgement | StepJud
 def date_notes(design: Design) -> Iterator[str]:
     """Where the intercept lies, of a date that is counted from an origin far from all records."""
     for name, reading in design.reading.dates.items() if design.reports_intercept else ():
-        if reading.origin is None and reading.unit == "days":
+        if reading.origin is None and reading.unit == "years":
+            text = f"{name} counts years such as 2015.5, and the intercept is at year 0"
+            yield f"{text}: declare an origin within the bounds."
+        elif reading.origin is None:
             text = f"{name} counts days from 1970-01-01, and the intercept is at that day"
             yield f"{text}: declare an origin within the bounds. Effects of a year: {name}=365.25."

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from tacit.design.reading import YEAR
 from tacit.errors import SettingError
 from tacit.validate import is_number, shown
 
@@ -15,18 +18,50 @@ Units = Mapping[str, float | tuple[float, str]]
 Words that begin with a number follow "age, per"; any others stand in the place of the term.
 """
 
+NO_DATES: Mapping[str, str] = MappingProxyType({})
+_DAYS = {"day": 1.0, "week": 7.0, "month": YEAR / 12, "year": YEAR, "decade": 10 * YEAR}
+_SPAN = re.compile(rf"(\d+(?:\.\d+)?) ({'|'.join(_DAYS)})s?\b")
+_NEARLY = 0.01
+"""Of a span in other units: 365 days are a year."""
 
-def checked_units(units: Units | None, names: Sequence[str]) -> dict[str, tuple[float, str]]:
-    """Factor and label of every term that has units; the label names the term and says "per"."""
-    found = {}
+
+def checked_units(
+    units: Units | None, names: Sequence[str], dates: Mapping[str, str] = NO_DATES
+) -> dict[str, tuple[float, str]]:
+    """Factor and label of every term that has units; the label names the term and says "per".
+
+    A column's name is that of its terms in every class: "age" is also "low: age" and "high: age". `dates` are columns
+    of dates, and whether they count "days" or "years": "10 years" of one that counts days are 3652.425 of them.
+    """
+    found = dict[str, tuple[float, str]]()
     for name, given in (units or {}).items():
-        if name not in names:
+        meant = [it for it in names if it == name] or [it for it in names if it.endswith(f": {name}")]
+        if not meant:
             raise SettingError(f"units name {shown(name)}, which is no term; the terms are {', '.join(names[:8])}.")
         factor, words = _both(name, given)
         if not math.isfinite(factor) or factor <= 0:
             raise SettingError(f"units of {shown(name)} must be a positive number; got {shown(factor)}.")
-        found[name] = (factor, words)
+        if name in dates:
+            factor = _of_dates(name, factor, words, dates[name])
+        for term in meant:
+            if term == name or term not in (units or {}):
+                found[term] = (factor, f"{term.removesuffix(name)}{words}")
     return found
+
+
+def _of_dates(name: str, factor: float, words: str, unit: str) -> float:
+    """The factor of a column of dates, in the unit in which it counts, where the words name another."""
+    said = _SPAN.search(words.removeprefix(name))
+    if said is None:
+        return factor
+    count = float(said[1])
+    meant = count * _DAYS[said[2]] / _DAYS[unit.removesuffix("s")]
+    if factor not in (count, meant) and abs(factor - meant) > _NEARLY * meant:
+        raise SettingError(
+            f"{shown(name)} counts {unit}, and {said[0]} are {meant:.10g} of them; got {factor:g}. Give them as "
+            f'({meant:.10g}, "{said[0]}"), or as (1, "1 {said[2]}").'
+        )
+    return meant if factor == count else factor
 
 
 def _both(name: str, given: Any) -> tuple[float, str]:

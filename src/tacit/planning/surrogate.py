@@ -63,7 +63,10 @@ class Surrogate:
         if moments is not None:
             rows = _with_moments(design, moments, MORE_ROWS * count, generator)
             return cls(design, rows, _responses_of_moments(design, rows, moments, generator))
-        if _is_short(design):
+        if not design.columns:
+            # An intercept alone, y ~ 1: a row is its constant.
+            rows = np.ones((count, 1))
+        elif _is_short(design):
             rows = _prepared(design, _indicator_rows(design, known, count, generator))
         else:
             rows = design_rows(_columns(design, known, count, generator), design)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.accounting.composition import Composition
 from tacit.contract.path import Path
-from tacit.design.design import INTERCEPT
+from tacit.design.design import is_intercept
 from tacit.documents.canonical_json import plain
 from tacit.errors import SettingError
 from tacit.inference.estimates import Line
@@ -119,7 +119,7 @@ def comparison_picture(
     axis: str = "change in log odds",
 ) -> None:
     """Draw the coefficients but the intercept as dots, with intervals if paid for, beside a truth and a plain fit."""
-    shown = [term for term in terms if term["name"] != INTERCEPT]
+    shown = [term for term in terms if not is_intercept(str(term["name"]))]
     private = {str(term["name"]): float(term["coef"]) for term in shown}
     known = checked_units(units, [str(term["name"]) for term in terms])
     scales = [known.get(name, (1.0, name)) for name in private]
@@ -182,23 +182,22 @@ def plot(
         return audit_picture(fit, path, title)
     if not callable(getattr(fit, "summary", None)):
         raise SettingError("plot draws a fit of tacit.glm, a fitted estimator, a path, a composition or an audit.")
-    total = sampling = fit.summary(level, exponentiate=exponentiate)
+    total = sampling = fit.summary(level, exponentiate=exponentiate, units=units)
     # A file of 0.1.0 has one kind of interval.
     with suppress(SettingError):
-        sampling = fit.summary(level, which="sampling", exponentiate=exponentiate)
-    known = checked_units(units, [line.name for line in total.lines])
-    return drawn(lambda: _forest(total, sampling, known, title), path)
+        sampling = fit.summary(level, which="sampling", exponentiate=exponentiate, units=units)
+    return drawn(lambda: _forest(total, sampling, title), path)
 
 
-def _forest(total: Summary, sampling: Summary, units: Mapping[str, tuple[float, str]], title: str | None) -> Figure:
-    lines = [pair for pair in zip(total.lines, sampling.lines, strict=True) if pair[0].name != INTERCEPT]
-    scales = [units.get(line.name, (1.0, line.name)) for line, _ in lines]
-    bars = [(*pair, factor) for pair, (factor, _) in zip(lines, scales, strict=True)]
+def _forest(total: Summary, sampling: Summary, title: str | None) -> Figure:
+    pairs = list(zip(total.lines, sampling.lines, strict=True))
+    bars = [pair for pair in pairs if not is_intercept(pair[0].name)] or pairs
     ratio = total.estimate != "coef"
     figure, axes = term_figure(
-        [one_line(name).replace("$", r"\$") for _, name in scales],
+        [one_line(line.name).replace("$", r"\$") for line, _ in bars],
         title=(title or _title(total)).replace("$", r"\$"),
-        axis={"coef": "coefficient"}.get(total.estimate, total.estimate),
+        axis=("coefficient" if total.estimate == "coef" else total.estimate)
+        + ("" if any(line.lower is not None for line, _ in bars) else ", without an interval"),
         reference=1.0 if ratio else 0.0,
     )
     if ratio:
@@ -219,17 +218,17 @@ def _forest(total: Summary, sampling: Summary, units: Mapping[str, tuple[float, 
     return figure
 
 
-def _cut_axis(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool) -> None:
+def _cut_axis(axes: Axes, bars: Sequence[tuple[Line, Line]], *, ratio: bool) -> None:
     """End the axis where the usual bars end, and mark what goes on; nothing where all can be read."""
     scale: Callable[[float], float] = math.log if ratio else float
-    ends = [_ends(line, factor, ratio=ratio) for line, _, factor in bars]
+    ends = [_ends(line, ratio=ratio) for line, _ in bars]
     endless = _WIDEST if ratio else math.inf
     shown = [[_far(scale(end), endless) for end in pair] for pair in ends if pair is not None]
-    dots = [scale(_scaled(line.coef, factor, ratio=ratio)) for line, _, factor in bars]
+    values = [_within(line.coef, ratio=ratio) for line, _ in bars]
+    dots = [scale(value) for value in values]
     kept = kept_range([(low, high) for low, high in shown], dots, 0.0)
     if kept is not None:
         axes.set_xlim(*(map(math.exp, kept) if ratio else kept))
-        values = [_scaled(line.coef, factor, ratio=ratio) for line, _, factor in bars]
         mark_cuts(axes, [(row, [value, *(ends[row] or ())]) for row, value in enumerate(values)])
 
 
@@ -237,23 +236,23 @@ def _far(value: float, endless: float) -> float:
     return value if abs(value) < endless else math.copysign(math.inf, value)
 
 
-def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line, float]], *, ratio: bool, both: bool) -> None:
+def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line]], *, ratio: bool, both: bool) -> None:
     # Withheld intervals have no bar and no word in the legend, but one beside the estimate: it is not exact.
-    shown = [place for place, (line, _, _) in enumerate(bars) if line.lower is not None]
+    shown = [place for place, (line, _) in enumerate(bars) if line.lower is not None]
     statements = {bars[place][0].statement for place in shown} - {None}
     word = f", {statements.pop()}" if len(statements) == 1 else ""
-    for place, (line, inner, factor) in enumerate(bars):
+    for place, (line, inner) in enumerate(bars):
         first = place == (shown or [0])[0]
-        ends = _ends(line, factor, ratio=ratio)
+        ends = _ends(line, ratio=ratio)
         if ends is not None:
             label = f"total interval{word}" if first else None
             axes.plot(_drawable(axes, ends), [place] * 2, label=label, **_TOTAL)
-            within = _ends(inner, factor, ratio=ratio)
+            within = _ends(inner, ratio=ratio)
             if both and within is not None:
                 label = "sampling alone, without the noise added" if first else None
                 axes.plot(_drawable(axes, within), [place] * 2, label=label, **_SAMPLING)
         label = "estimate" if first and ends is not None else None
-        at = _scaled(line.coef, factor, ratio=ratio)
+        at = _within(line.coef, ratio=ratio)
         axes.scatter([at], [place], label=label, **_ESTIMATE)
         if shown and ends is None:
             beside: Style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "color": GREY}
@@ -266,18 +265,15 @@ def _drawable(axes: Axes, ends: Sequence[float]) -> list[float]:
     return [end if math.isfinite(end) else (left if end < 0 else right) for end in ends]
 
 
-def _ends(line: Line, factor: float, *, ratio: bool) -> list[float] | None:
+def _ends(line: Line, *, ratio: bool) -> list[float] | None:
     if line.lower is None or line.upper is None:
         return None
-    return [_scaled(end, factor, ratio=ratio) for end in (line.lower, line.upper)]
+    return [_within(end, ratio=ratio) for end in (line.lower, line.upper)]
 
 
-def _scaled(value: float, factor: float, *, ratio: bool) -> float:
-    """A coefficient for so many units of its column: times them, or to their power."""
-    if not ratio:
-        return value * factor
-    exponent = factor * (math.log(value) if value > 0 else -math.inf)
-    return math.exp(min(max(exponent, -_WIDEST), _WIDEST))
+def _within(value: float, *, ratio: bool) -> float:
+    """A coefficient as it is; a ratio within those that are drawn."""
+    return min(max(value, math.exp(-_WIDEST)), math.exp(_WIDEST)) if ratio else value
 
 
 def _title(total: Summary) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.contract.path import Path
-from tacit.design.design import INTERCEPT
+from tacit.design.design import is_intercept
 from tacit.errors import SettingError
 from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, drawn, empty_figure, tidy
 from tacit.text_table import one_line
@@ -32,7 +32,7 @@ def plot_path(path: Path, file: str | os.PathLike[str] | None = None, *, title: 
 
 
 def _lines(path: Path, title: str | None) -> Figure:
-    slopes = [place for place, name in enumerate(path.names) if not _is_intercept(name)] or list(range(len(path.names)))
+    slopes = [place for place, name in enumerate(path.names) if not is_intercept(name)] or list(range(len(path.names)))
     ranked = sorted(slopes, key=lambda place: -abs(float(path.tail[place])))
     named = dict(zip(ranked, COLOURS, strict=False))
     figure = empty_figure(8.0, 5.4, w_pad=0.16, h_pad=0.1)
@@ -69,7 +69,3 @@ def _marks(axes: Any, path: Path, named: dict[int, str]) -> None:
         axes.scatter(across, values[places], c=colours, marker=marker, s=26, zorder=3)
         # The legend shows the shapes once, in a colour of none of the coefficients.
         axes.scatter([], [], c=LIGHT, marker=marker, s=26, label=label)
-
-
-def _is_intercept(name: str) -> bool:
-    return name == INTERCEPT or name.endswith(f": {INTERCEPT}")

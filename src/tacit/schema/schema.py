@@ -151,6 +151,8 @@ class Schema(Displayed):
         """The schema itself, that of plain data laid out like the TOML file, or that of a file."""
         if isinstance(given, Schema):
             return given
+        if isinstance(given, str) and "\n" in given:
+            raise SchemaError("This text is no path of a file; read TOML text by tacit.Schema.parse(text).")
         if isinstance(given, str | os.PathLike):
             return cls.read(given)
         if isinstance(given, Mapping) and "columns" in given:

@@ -24,6 +24,7 @@ from tacit.contract.query import Gate, GradientNorm, Measure
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import TAIL
+from tacit.solvers.plenty_rules import PLENTY, grown, plenty_at
 from tacit.solvers.quantiles import bisect_octaves
 from tacit.solvers.rules import between
 
@@ -38,7 +39,7 @@ class Clip:
     A record whose gradient is beyond `fitted` (infinite for bounded slopes) is not fitted; `expected` is the share of
     records there by the law of the tail, `worst` the bias where there are more. `deviation` is that of normal
     residuals with this quantile of the norms, and `wide` says that the public bound is far beyond it. Rows are
-    `shortened`, or weighed down by the squares of their norms.
+    `shortened`, or weighed down by the squares of their norms; `loosening` is a factor on `TAIL.loosened`.
     """
 
     norm: float
@@ -49,6 +50,7 @@ class Clip:
     deviation: float = math.inf
     wide: bool = False
     shortened: bool = False
+    loosening: float = 1.0
 
     def loosened(self, loss: Loss) -> Loss:
         """The loss by which rows of a gradient are weighed: their curvatures may be larger than those of a matrix.
@@ -56,7 +58,7 @@ class Clip:
         The step then goes a little too far where such rows are, by a part of the pilot's error, and its target is
         nearer to that of all rows.
         """
-        return replace(loss, smoothness=TAIL.loosened * loss.smoothness) if self.shortened else loss
+        return replace(loss, smoothness=self.loosening * TAIL.loosened * loss.smoothness) if self.shortened else loss
 
 
 def choose_clip(
@@ -71,7 +73,9 @@ def choose_clip(
         return float(gate.ask(asked).value[0])
 
     noise_share = plan.step(Purpose.GRADIENT_NORMS).noise_share(plan.count)
-    held = between(1 - TAIL.noises * noise_share, *TAIL.held)
+    plenty = plenty_at(plan) if loss.code is Code.SQUARED else 0.0
+    most = 1 - (1 - TAIL.held[1]) * grown((1 - PLENTY.held) / (1 - TAIL.held[1]), plenty)
+    held = between(1 - TAIL.noises * noise_share, TAIL.held[0], most)
     quantile = bisect_octaves(within, largest, TAIL.octaves, TAIL.rounds, held * plan.count)
     cap = TAIL.cap * quantile
     query = GradientNorm(theta, row_bound, cap, matrix, loss, Measure.SHARE, start=quantile)
@@ -80,7 +84,8 @@ def choose_clip(
     excess += TAIL.caution * cap * answer.noise_scale / plan.count
     safety = TAIL.safety if loss.code is Code.SQUARED else TAIL.counts_safety
     scale = safety / math.sqrt(coordinates.dimension)
-    clip = best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale)
+    weight = grown(PLENTY.safety / safety, plenty)
+    clip = best_clip(quantile, held, excess, largest=largest, noise=noise, scale=scale, weight=weight)
     if loss.code is Code.SQUARED and largest > TAIL.loose * quantile:
         clip = replace(clip, bias=TAIL.loose_safety * clip.bias)
     deviation = quantile / (NormalDist().inv_cdf((1 + held) / 2) * math.sqrt(coordinates.dimension))
@@ -110,10 +115,13 @@ def bias_at(
     return clip.worst if plan.private and found > clip.expected * plan.count else clip.bias
 
 
-def tail_law(quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False) -> Vector | None:
+def tail_law(
+    quantile: float, held: float, excess: float, largest: float, *, heavy: bool = False, cap: float = TAIL.cap
+) -> Vector | None:
     """Norms beyond a quantile, at even steps of their share, with this mean excess; None where it is too heavy.
 
-    A `heavy` one is lognormal, g_q exp(γ(|Z| / z_q - 1)): with the same mean excess more norms are far beyond.
+    The excess is that of norms up to 1 + `cap` quantiles. A `heavy` law is lognormal, g_q exp(γ(|Z| / z_q - 1)): with
+    the same mean excess more norms are far beyond.
     """
     places = (np.arange(TAIL.points) + 0.5) / TAIL.points
     inverse = NormalDist().inv_cdf
@@ -128,7 +136,7 @@ def tail_law(quantile: float, held: float, excess: float, largest: float, *, hea
         return float((1 - held) * (tail(power, bound) - quantile).mean())
 
     powers = np.linspace(*TAIL.powers, TAIL.grid)
-    most = (1 + TAIL.cap) * quantile
+    most = (1 + cap) * quantile
     if excess > TAIL.saturated * excess_of(float(powers[-1]), most) and largest > most:
         # An excess beyond what the public bound allows is noise.
         return None
@@ -136,8 +144,13 @@ def tail_law(quantile: float, held: float, excess: float, largest: float, *, hea
     return tail(float(np.interp(excess, cut, powers)), largest)
 
 
-def best_clip(quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float) -> Clip:
-    """The clip of the least noise and bias, `scale` times what a tail of this mean excess loses."""
+def best_clip(
+    quantile: float, held: float, excess: float, *, largest: float, noise: float, scale: float, weight: float = 1.0
+) -> Clip:
+    """The clip of the least noise and bias, `scale` times what a tail of this mean excess loses.
+
+    The bias counts `weight` times as much in the choice.
+    """
     norms = tail_law(quantile, held, excess, largest)
     if norms is None:
         # What lies beyond is not bounded.
@@ -146,5 +159,5 @@ def best_clip(quantile: float, held: float, excess: float, *, largest: float, no
     clips = np.geomspace(quantile, highest, TAIL.clips)
     beyond = (1 - held) * np.maximum(norms - clips[:, None], 0.0).mean(axis=1)
     bias = scale * beyond
-    place = int(np.argmin((noise * clips) ** 2 + bias**2))
+    place = int(np.argmin((noise * clips) ** 2 + (weight * bias) ** 2))
     return Clip(float(clips[place]), float(bias[place]))

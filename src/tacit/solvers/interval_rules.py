@@ -14,6 +14,7 @@ from tacit.solvers.label_direction_rules import LABEL_DIRECTION
 from tacit.solvers.label_slope_rules import LABEL_SLOPE
 from tacit.solvers.level_rules import NEAR_MIDDLE
 from tacit.solvers.network_rules import NETWORKS
+from tacit.solvers.plenty_rules import PLENTY
 from tacit.solvers.rules import COVERAGE, DERIVED, Growth, rule
 from tacit.solvers.wide_rules import COLUMNS
 
@@ -128,17 +129,33 @@ class OneStep:
     )
     second_ridge: float = rule(0.2, "ridge of the second query of moments, in noise norms")
     clip: Growth = rule(Growth(1.1, 100.0, 0.5, 1.1, 100.0), "squared norm over d_eff where rows weigh less, labels")
-    row_norms: tuple[int, int] = rule((2, 3), "parts for a quantile of the norms of rows, and for what lies beyond")
+    label_row_norms: tuple[int, int] = rule(
+        (2, 3), "parts for a quantile of the norms of rows, and for what lies beyond"
+    )
+    row_norms: tuple[int, int] = rule((2, 8), "the same without labels: it says whether rows are long")
     row_rounds: int = rule(6, "counts for their quantile")
     row_octaves: int = rule(4, "in which it is sought")
     row_top: float = rule(8.0, "up to so many √d")
-    row_noises: float = rule(1.0, "deviations of its noise that are taken off the mean excess")
-    other_effects: float = rule(0.25, "part by which effects among rows that weigh less may differ")
+    row_cap: float = rule(
+        0.5, "excesses of norms of rows are cut at so many quantiles: beyond, few rows have much noise"
+    )
+    row_noises: float = rule(2.0, "deviations of its noise by which the excess of normal rows must be passed")
+    row_scale: float = rule(1.15, "or quantiles of normal rows by which theirs must be: else no row counts as long")
+    other_effects: float = rule(0.6, "part by which effects among rows that weigh less may differ, numbers")
+    other_log_effects: float = rule(0.5, "the same of effects on the logarithm of a mean")
     row_least: float = rule(0.85, "least clip at that quantile, in usual ones")
     row_most: Growth = rule(Growth(1.0, 120.0, 0.5, 1.0, 2.0), "largest one: with more noise a shift is hardly seen")
     curved_rows: Growth = rule(
         Growth(1.2, 60.0, 0.25, 1.0, 4.0), "curvature that a row may have over that of a usual clip at the top"
     )
+    rare_rows: Growth = rule(
+        Growth(1.0, 1.0, 0.36, 0.4, 1.0),
+        "both ends of that clip, by 4 s(1 - s) of the labels' share: ones have the noise",
+    )
+    rare_curved: Growth = rule(
+        Growth(1.0, 1.0, -0.25, 1.0, 2.2), "that curvature, likewise: what rare ones tell is far out"
+    )
+    rare_signal: float = rule(140.0, "signal times 4 s(1 - s) from which they are whole: below, noise would hide more")
     seen_curvature: float = rule(35.0, "signal over √d and over the usual clip's curvature, for each of these")
     seen_rows: Growth = rule(
         Growth(3.0, 100.0, 1.0, 0.0, 85.0),
@@ -154,6 +171,7 @@ class OneStep:
     visible: float = rule(1.3, "noise norms from which an eigenvalue of the curvature is seen")
     noisiest: float = rule(0.25, "noise of a step in spreads, beyond which the pilot stays, numbers")
     noisiest_odds: float = rule(0.45, "the same of log odds and log rates, over √curvature")
+    noisiest_log: float = rule(0.5, "and at most so much, two labels: rates are exponentials of it")
     longest: float = rule(3.0, "longest step, in spreads of the response")
     least_error: float = rule(0.25, "least part of the step's square that is the pilot's error")
     least_asymmetry: float = rule(0.3, "of the score of two labels: |1 - 2s| at least")
@@ -344,5 +362,6 @@ GROUPS: tuple[Any, ...] = (
     rules.ADASSP, rules.COVARIANCE, rules.EVALUATION, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
     ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE, LABEL_DIRECTION,
+    PLENTY,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.contract.plan import Plan
 from tacit.contract.purpose import Purpose
@@ -22,13 +23,16 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.gradient_tail import Clip, bias_at, choose_clip
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, TAIL
 from tacit.solvers.nuisance import residual_threshold
+from tacit.solvers.plenty_rules import PLENTY, grown, plenty_at
 from tacit.solvers.predictors import Predictors
 from tacit.solvers.pseudo_rows import Rows, part_way, weight_ratio
-from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, shift_bound
-from tacit.solvers.rules import RESPONSE, between
+from tacit.solvers.row_norms import RowNorms, ask_norms, measures_rows, numbers_of, shift_bound
+from tacit.solvers.rules import RESPONSE, Growth, between
 from tacit.solvers.spectrum import Spectrum, noise_norm
 
 LABELS = TWO_LABELS | {Code.SOFTMAX}
+STRAIGHT = {Code.SQUARED, Code.SMOOTH_HUBER}
+"""Losses whose curvature is about the same at every point."""
 OTHER_LINKS = frozenset({Code.PROBIT, Code.CLOGLOG})
 UNBOUNDED = OTHER_LINKS | {
     Code.SQUARED,
@@ -82,19 +86,39 @@ def shortens(loss: Loss, design: Design) -> bool:
     return loss.code is Code.LOGISTIC and measures_rows(loss, design)
 
 
+def rare_factor(growth: Growth, signal: float, level: float) -> float:
+    """A factor for rare labels by their level 4 s(1 - s), which comes in with the signal."""
+    return grown(growth.at(level), min(1.0, signal * level / ONE_STEP.rare_signal))
+
+
 def curved_rows(plan: Plan, coordinates: Coordinates, usual: float, own: float, top: float) -> float:
     """Curvature that a row may have, over that of a row of the usual norm at the top: what the noise of M allows."""
     width = coordinates.dimension
     seen = plan.signal * own / (math.sqrt(width) * top * usual**2 / width)
-    return max(1.0, min(ONE_STEP.curved_rows.at(plan.signal * 4 * own), seen / ONE_STEP.seen_curvature))
+    most = ONE_STEP.curved_rows.at(plan.signal * 4 * own) * rare_factor(ONE_STEP.rare_curved, plan.signal, 4 * own)
+    return max(1.0, min(most, seen / ONE_STEP.seen_curvature))
 
 
 def bound_of_rows(plan: Plan, pilot: Pilot, norms: RowNorms | None, usual: float) -> float:
     """Where few rows are long a smaller bound has less noise; where many are, a larger one keeps their target."""
-    if norms is None or not shortens(plan.loss, plan.design):
+    if norms is None:
         return usual
-    most = ONE_STEP.row_most.at(plan.signal * 4 * pilot.own_curvature)
-    return between(norms.quantile, ONE_STEP.row_least * usual, most * usual)
+    found = usual
+    if shortens(plan.loss, plan.design):
+        level = 4 * pilot.own_curvature
+        rare = rare_factor(ONE_STEP.rare_rows, plan.signal, level) * usual
+        found = between(norms.quantile, ONE_STEP.row_least * rare, ONE_STEP.row_most.at(plan.signal * level) * rare)
+    plenty = plenty_at(plan)
+    return found if plenty == 0.0 else found * grown(ample_bound(plan, pilot, norms, usual) / found, plenty)
+
+
+def ample_bound(plan: Plan, pilot: Pilot, norms: RowNorms, usual: float) -> float:
+    """The bound on rows with plenty of budget: a little beyond the quantile of their norms, where noise is least."""
+    if shortens(plan.loss, plan.design):
+        return PLENTY.label_rows.at(plan.signal * 4 * pilot.own_curvature) * norms.quantile
+    if plan.loss.code in LOG_LINKED:
+        return min(usual, PLENTY.rows * norms.quantile)
+    return PLENTY.squared_rows * norms.quantile
 
 
 def ask_gradient(
@@ -121,7 +145,7 @@ def take_step(
     # By the declared number of records, as the matrices are; the step has no scale.
     mean, step_noise = gradient.value / plan.records, gradient.noise_scale / plan.records
     place = begin
-    if loss.code is not Code.SQUARED and loss.code is not Code.SMOOTH_HUBER:
+    if loss.code not in STRAIGHT:
         rows = Rows(coordinates, row_bound, mean_row, clip.shortened)
         place = part_way(rows, predictors, begin, loss, Answer(mean, step_noise), known)
     pair = predictors.matrices(
@@ -132,20 +156,12 @@ def take_step(
     spectrum = Spectrum.of(curvature)
     least = ONE_STEP.visible * noise_norm(noise * loss.smoothness, len(mean))
     least = max(least, step_noise / tolerated_noise(plan, pilot))
-    seen = spectrum.values >= least
-    along = spectrum.vectors.T @ mean
-    parts = along / np.where(seen, spectrum.values, max(least, np.finfo(float).tiny))
-    if not plan.private:
-        parts = np.where(seen, parts, 0.0)
-    step = spectrum.vectors @ np.where(seen, parts, 0.0)
-    length, longest = float(np.linalg.norm(step)), ONE_STEP.longest * max(1.0, pilot.spread)
-    capped = plan.private and length > longest
-    if capped:
-        step *= longest / length
-    theta = begin - step - spectrum.vectors @ np.where(seen, 0.0, parts)
+    way = way_of(plan, pilot, spectrum, mean, least, step_noise, curved=loss.code not in STRAIGHT)
+    seen, step, length = way.seen, way.step, way.length
+    theta = begin - way.gone
     bias = bias_at(gate, plan, matrix, theta, row_bound, loss, clip)
     if norms is not None and mean_row is not None and not clip.shortened:
-        bias += shift_bound(coordinates, curvature, theta, mean_row, norms.left_out(row_bound, dimension))
+        bias += shift_bound(norms, row_bound, loss, coordinates, curvature, theta, mean_row, numbers_of(plan.design))
     own = step_noise**2 * float(np.sum(1 / spectrum.values[seen] ** 2))
     hidden = spectrum.vectors[:, ~seen].T @ (begin - predictors.flat(pilot.start))
     to_user = plan.design.to_user()
@@ -155,7 +171,7 @@ def take_step(
         score=pair.value[1] * scores / plan.records,
         to_user=predictors.to_user(to_user if matrix is None else to_user @ matrix),
         lifted=not bool(seen.all()),
-        capped=capped,
+        capped=way.capped,
         step_noise=step_noise,
         curvature_noise=noise * loss.smoothness,
         score_noise=noise * scores,
@@ -183,14 +199,29 @@ def step_nearer(
     row_bound: float,
     score_share: float | None,
 ) -> tuple[Vector, Matrix | None]:
-    """Return where a first Newton step leads, and its curvature, raised to what noise explains; the pilot without one.
+    """Return where Newton steps lead, and the last one's curvature, raised to what noise explains; the pilot without.
 
     The last step leaves an error that is the square of what it corrects: a pilot with clipped gradients may be far off.
-    What noise explains of the step's square is not stepped.
     """
-    if all(it.purpose is not Purpose.NEAR_STEP for it in plan.steps):
-        return pilot, None
-    predictors, shaped = Predictors.of(plan), Predictors.of(plan).shaped(pilot)
+    known = None
+    for _ in range(sum(it.purpose is Purpose.NEAR_STEP for it in plan.steps) // 2):
+        pilot, known = newton_step(gate, plan, matrix, pilot, loss, clip, row_bound, score_share)
+    return pilot, known
+
+
+def newton_step(
+    gate: Gate,
+    plan: Plan,
+    matrix: Matrix | None,
+    pilot: Vector,
+    loss: Loss,
+    clip: Clip,
+    row_bound: float,
+    score_share: float | None,
+) -> tuple[Vector, Matrix]:
+    """Ask for a gradient and a curvature, and step; what noise explains of the step's square is not stepped."""
+    predictors = Predictors.of(plan)
+    shaped = predictors.shaped(pilot)
     gradient = ask_gradient(gate, predictors, pilot, matrix, loss, clip)
     asked = CurvatureAndScore(shaped, row_bound, matrix, loss, score_share, clip.shortened)
     pair = predictors.matrices(gate.ask(asked))
@@ -200,8 +231,57 @@ def step_nearer(
     step = spectrum.with_values(1 / values) @ gradient.value / plan.records
     square = max(float(step @ step), np.finfo(float).tiny)
     own = float(np.sum((gradient.noise_scale / plan.records / values) ** 2))
-    step *= max(0.0, 1.0 - own / square) * min(1.0, ONE_STEP.longest / math.sqrt(square))
+    longest = ONE_STEP.longest * grown(PLENTY.longest / ONE_STEP.longest, plenty_at(plan))
+    step *= max(0.0, 1.0 - own / square) * min(1.0, longest / math.sqrt(square))
     return pilot - step, spectrum.with_values(values)
+
+
+@dataclass(frozen=True)
+class Way:
+    """The last step along directions that are seen, its length before it was cut, and what is gone of all."""
+
+    seen: NDArray[np.bool_]
+    step: Vector
+    length: float
+    capped: bool
+    gone: Vector
+
+
+def way_of(
+    plan: Plan, pilot: Pilot, spectrum: Spectrum, mean: Vector, least: float, noise: float, *, curved: bool
+) -> Way:
+    """Return where a mean gradient leads; a curvature below `least` is not seen.
+
+    A step that is too long is cut. All intervals are withheld then; where curvatures change on the way, the pilot
+    predicts better and is kept.
+    """
+    seen = spectrum.values >= least
+    least = max(least, np.finfo(float).tiny)
+    parts = (spectrum.vectors.T @ mean) / np.where(seen, spectrum.values, least)
+    step = spectrum.vectors @ np.where(seen, parts, 0.0)
+    hidden = np.where(seen, 0.0, parts) if plan.private else np.zeros(len(parts))
+    length, longest = float(np.linalg.norm(step)), ONE_STEP.longest * max(1.0, pilot.spread)
+    capped = plan.private and length > longest
+    if capped:
+        step *= longest / length
+    if not curved or not plan.private:
+        gone = step + spectrum.vectors @ hidden
+    elif capped:
+        gone = np.zeros(len(parts))
+    else:
+        gone = step + spectrum.vectors @ (hidden * calm(hidden, noise / least))
+    return Way(seen, step, length, capped, gone)
+
+
+def calm(step: Vector, noise: float) -> Vector:
+    """Factors on a step in hidden directions, none of which an interval needs.
+
+    What noise explains is left out. Of the rest t is gone to log(1 + t): on the way a curvature may grow like e^t.
+    """
+    squares = np.maximum(step**2, np.finfo(float).tiny)
+    found = np.maximum(0.0, 1.0 - noise**2 / squares)
+    far = float(np.linalg.norm(found * step))
+    return np.asarray(found * (math.log1p(far) / far if far > 0 else 1.0))
 
 
 def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
@@ -210,7 +290,7 @@ def tolerated_noise(plan: Plan, pilot: Pilot) -> float:
     Beyond it the pilot predicts better. Predictions of rare labels and small counts stand more.
     """
     if plan.loss.code in LABELS:
-        return ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.own_curvature)
+        return min(ONE_STEP.noisiest_odds / math.sqrt(4 * pilot.own_curvature), ONE_STEP.noisiest_log)
     if plan.loss.code in LOG_LINKED:
         return ONE_STEP.noisiest_odds / math.sqrt(pilot.share if pilot.curvature is None else pilot.curvature)
     return ONE_STEP.noisiest * pilot.spread
@@ -227,7 +307,10 @@ def bounded(
         if shortens(plan.loss, plan.design):
             top = min(top, loss.smoothness)
             largest = top * curved_rows(plan, coordinates, usual, own, top) * (usual / row_bound) ** 2
-            return replace(loss, smoothness=largest), Clip(row_bound, 0.0, shortened=True)
+            plenty = plenty_at(plan)
+            largest *= grown(PLENTY.curved / largest, plenty)
+            loosening = grown(1 / TAIL.loosened, plenty)
+            return replace(loss, smoothness=largest), Clip(row_bound, 0.0, shortened=True, loosening=loosening)
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)
     if loss.code in OTHER_LINKS or loss.code is Code.SOFTMAX:
         return loss, Clip(row_bound * loss.lipschitz, 0.0)

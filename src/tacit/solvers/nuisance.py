@@ -20,6 +20,7 @@ from tacit.losses.constants import explaining_ratio, square_slope
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Matrix, Vector
 from tacit.solvers.interval_rules import LEVEL, NEWTON
+from tacit.solvers.plenty_rules import PLENTY, grown, plenty_at
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
 from tacit.solvers.rules import RESPONSE, between
 
@@ -80,7 +81,7 @@ def threshold_of(plan: Plan) -> float:
 
 def top_rate(plan: Plan, mean: float) -> float:
     """Rate from which a record's weight falls."""
-    return mean * LEVEL.top.at(plan.signal)
+    return mean * LEVEL.top.at(plan.signal) * grown(PLENTY.top, plenty_at(plan))
 
 
 def count_cap(plan: Plan) -> float:

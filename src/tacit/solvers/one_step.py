@@ -29,6 +29,7 @@ from tacit.solvers.coordinates import Coordinates, Matrix, Vector, response_ends
 from tacit.solvers.interval_rules import LEVEL, ONE_STEP, START, TAIL, Shares
 from tacit.solvers.last_step import LABELS, Pilot, take_step
 from tacit.solvers.nuisance import top_rate
+from tacit.solvers.plenty_rules import PLENTY, grown, plenty_of
 from tacit.solvers.requirements import Requirement, has_intervals, require
 from tacit.solvers.response_location import ResponseLocation, locate_response
 from tacit.solvers.row_norms import measures_rows
@@ -194,14 +195,14 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit with intervals."""
     require(REQUIRES, facts, options)
     signal = facts.interval_signal(allowed)
-    shares = _shares(facts, signal)
+    plenty = plenty_of(facts.n_mu(allowed), signal, facts.records * facts.design.width)
+    shares = _shares(facts, signal, plenty)
     residuals = ONE_STEP.residuals if facts.loss.relative else 0
-    bent = facts.loss.code in BENT
-    near = sum(ONE_STEP.near) if bent and signal >= ONE_STEP.near_signal else 0
-    norms, beyond = ONE_STEP.row_norms if measures_rows(facts.loss, facts.design) else (0, 0)
-    part = _pilot_part(facts, signal)
+    near, nearer = near_steps(facts.loss, plenty) if signal >= ONE_STEP.near_signal else ((0, 0), 0)
+    norms, beyond = _norm_parts(facts)
+    part = _pilot_part(facts, signal, plenty)
     medians = START.medians if facts.design.intercept else 0
-    others = residuals + near + norms + beyond
+    others = residuals + nearer * sum(near) + norms + beyond
     left = allowed * (1 - part)
     spent = left * Fraction(shares.scales, shares.whole + others)
     columns, short = _counted_columns(facts, spent / (medians + START.radii))
@@ -211,7 +212,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         return left * Fraction(hundredths, whole)
 
     rounds = (TAIL.rounds + 2) * bool(shares.tail) + ONE_STEP.residual_rounds * bool(residuals)
-    rounds += 2 * bool(near) + (ONE_STEP.row_rounds + 1) * bool(norms)
+    rounds += 2 * nearer + (ONE_STEP.row_rounds + 1) * bool(norms)
     standardising = medians + START.radii if columns else 0
     inner = _pilot(facts, options, allowed * part, standardising + 2 + 2 + facts.counts + rounds)
     steps: list[Step] = []
@@ -233,8 +234,7 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         (beyond, 1, Purpose.ROW_TAIL, QueryKind.COUNTS),
         (shares.norms, TAIL.rounds, Purpose.GRADIENT_NORMS, QueryKind.COUNTS),
         (shares.tail, 1, Purpose.GRADIENT_TAIL, QueryKind.COUNTS),
-        (near and ONE_STEP.near[0], 1, Purpose.NEAR_STEP, QueryKind.GRADIENT),
-        (near and ONE_STEP.near[1], 1, Purpose.NEAR_STEP, QueryKind.SANDWICH),
+        *_near_pairs(near, nearer),
         (shares.step, 1, Purpose.LAST_STEP, QueryKind.GRADIENT),
         (shares.sandwich, 1, Purpose.CURVATURE_AND_SCORE, QueryKind.SANDWICH),
         (shares.fit, 1, Purpose.NOT_FITTED, QueryKind.COUNTS),
@@ -242,25 +242,52 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         if hundredths:
             steps.append(priced(facts, kind, cost(hundredths), times, purpose))
     clip = _row_clip(facts, signal)
-    row_factor = ONE_STEP.row_factor.at(signal) if bent else START.row_factor
+    row_factor = ONE_STEP.row_factor.at(signal) if facts.loss.code in BENT else START.row_factor
     one_in = facts.one_in_of_moments(math.sqrt(moments / 2), row_factor)
     start = StandardisedStart(columns, medians, START.radii, START.ridge, row_factor, clip, one_in)
     solver = OneStep(None if short else start, inner.solver, clip)  # type: ignore[arg-type]
     return assembled(facts, solver, steps, _forecast(facts, clip, math.sqrt(cost(shares.step))))
 
 
-def _shares(facts: PublicFacts, signal: float) -> Shares:
+def _shares(facts: PublicFacts, signal: float, plenty: float) -> Shares:
     """Parts of the budget; the curvature of many columns is hard to see."""
     shares = shares_of(facts.loss, signal)
-    if signal >= ONE_STEP.wide * math.sqrt(facts.design.identified):
-        return shares
-    return replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
+    if signal < ONE_STEP.wide * math.sqrt(facts.design.identified):
+        return replace(shares, sandwich=ONE_STEP.wide_sandwich * shares.sandwich)
+    return replace(
+        shares,
+        tail=round(shares.tail * grown(PLENTY.tail, plenty)),
+        sandwich=round(shares.sandwich * grown(PLENTY.sandwich, plenty)),
+        step=round(shares.step * grown(PLENTY.step, plenty)),
+    )
 
 
-def _pilot_part(facts: PublicFacts, signal: float) -> Fraction:
+def near_steps(loss: Loss, plenty: float) -> tuple[tuple[int, int], int]:
+    """Parts for gradient and curvature of a step before the last, and how many of these there are."""
+    most = PLENTY.steps if loss.code in BENT else PLENTY.straight * (loss.code is Code.SQUARED)
+    least = int(loss.code in BENT)
+    count = round(least + plenty * (most - least))
+    return ONE_STEP.near if count == 1 and least else PLENTY.near, count
+
+
+def _near_pairs(parts: tuple[int, int], count: int) -> list[tuple[int, int, Purpose, QueryKind]]:
+    """Gradient and curvature of each step before the last, as they are priced."""
+    kinds = QueryKind.GRADIENT, QueryKind.SANDWICH
+    return [(part, 1, Purpose.NEAR_STEP, kind) for part, kind in zip(parts, kinds, strict=True)] * count
+
+
+def _norm_parts(facts: PublicFacts) -> tuple[int, int]:
+    """Parts for the norms of rows, where they are asked for."""
+    if not measures_rows(facts.loss, facts.design):
+        return 0, 0
+    return ONE_STEP.label_row_norms if facts.loss.code in LABELS else ONE_STEP.row_norms
+
+
+def _pilot_part(facts: PublicFacts, signal: float, plenty: float) -> Fraction:
     """Part of μ² of the pilot."""
     growth = ONE_STEP.labels_pilot if facts.loss.code in LABELS else ONE_STEP.numbers_pilot
-    return Fraction(growth.at(signal)).limit_denominator(1000)
+    usual = growth.at(signal)
+    return Fraction(usual * grown(min(1.0, PLENTY.pilot / usual), plenty)).limit_denominator(1000)
 
 
 def _row_clip(facts: PublicFacts, signal: float) -> float:

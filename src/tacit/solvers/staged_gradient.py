@@ -93,7 +93,12 @@ class Staged(CoefficientSolver):
             loss = loss_in_units(plan, known, first=number == 0)
             clip = (stage.descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
             clip *= slope_size(loss, known)
+            if loss.code is Code.POISSON:
+                clip = max(clip, clip_of_events(plan, known.rate) * math.sqrt(coordinates.dimension))
             unit = step_unit(loss, known)
+            if loss.code is Code.POISSON:
+                paid = [it for it in plan.steps if it.purpose is Purpose.DESCENT][number]
+                unit = 1 / max(known.rate, STAGED.rate_noise * clip * paid.noise_share(plan.count))
             descent = replace(stage.descent, step_size=stage.descent.step_size * unit)
             theta, noise = descend(gate, plan, descent, coordinates, theta, clip, loss)
             if course is not None:
@@ -102,14 +107,28 @@ class Staged(CoefficientSolver):
                 longest = COLUMNS.longest[0 if loss.code is Code.SQUARED else 1] if last else 1.0
                 way, course = course.corrected(theta - start, longest)
                 theta = start + way
-        if self.shrinkage > 0 and course is None:
+        strength = self.shrinkage or shrinkage_of_events(plan, known.rate)
+        if strength > 0 and course is None:
             planned = self.stages[-1].descent
-            theta = start + shrink(theta - start, coordinates, planned, noise, self.shrinkage)
+            theta = start + shrink(theta - start, coordinates, planned, noise * unit, strength)
         if self.recalibration is not None:
             ends = sizes[0], sizes[-1]
             n_mu, median = self.recalibration, location.median
             theta = recalibrate(gate, plan, n_mu, coordinates, theta, ends, median)
         return theta, known
+
+
+def clip_of_events(plan: Plan, rate: float) -> float:
+    """Slope of one event, as far as noise is small at this rate: of rare counts the mean size is far below it."""
+    events = plan.signal * plan.design.identified * rate
+    return min(STAGED.event, STAGED.event_noise * events / math.sqrt(plan.design.identified))
+
+
+def shrinkage_of_events(plan: Plan, rate: float) -> float:
+    """How much of the noise's share is taken off slopes of rare counts: each record tells little of them."""
+    if plan.loss.code is not Code.POISSON or plan.penalty != Penalty() or rate >= 1 or not plan.private:
+        return 0.0
+    return min(1.0, CORRECTIONS.full_shrinkage / (plan.signal * rate))
 
 
 def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
