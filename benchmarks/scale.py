@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sklearn import linear_model
 
 from benchmarks.record import RESULTS, Figure, interleaved, write
+from benchmarks.speed_before import BEFORE, speed_before
 from benchmarks.startup import FIRST_FIT, seconds_of
 from tacit import LinearRegression, LogisticRegression, PoissonRegressor
 
@@ -129,6 +130,7 @@ def _environment() -> dict[str, str]:
 
 PARTS: Mapping[str, Callable[[], dict[str, float]]] = {
     **{f"{model} {rows}x{columns}": partial(fit_seconds, model, rows, columns) for model, rows, columns, _ in CASES},
+    "before": speed_before,
     "memory": extra_memory,
     "first fit": first_fit,
     "demo fit": demo_fit,
@@ -157,6 +159,9 @@ def _figures(details: Mapping[str, Mapping[str, float]]) -> list[Figure]:
             ratio = found["tacit"] / found["scikit-learn"]
             name = f"{model}, {rows:,} × {columns:,}, time over scikit-learn"
             figures.append(Figure(name, ratio, "×", f"at most {asked:g}", ratio <= asked))
+    if found := details.get("before"):
+        name = f"logistic, 1,000,000 × 50, time over that of {BEFORE}"
+        figures.append(Figure(name, found["ratio"], "×", "at most 1", found["ratio"] <= 1))
     if found := details.get("memory"):
         figures.append(Figure("extra memory, 20,000 × 2,000", found["MB"], "MB", "under 200", found["MB"] < 200))
     if found := details.get("first fit"):

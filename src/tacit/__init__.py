@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from tacit.privacy.relation import Relation as Relation
     from tacit.report.coefficients import plot as plot
     from tacit.report.coefficients import plot_region as plot_region
+    from tacit.report.effect_picture import plot_effect as plot_effect
     from tacit.report.forecast import plot_study as plot_study
     from tacit.report.solver_comparison import plot_comparison as plot_comparison
     from tacit.schema.schema import Schema as Schema
@@ -100,6 +101,7 @@ _NAMES = {
     "privacy.budget": "Budget",
     "privacy.relation": "Relation",
     "report.coefficients": "plot plot_region",
+    "report.effect_picture": "plot_effect",
     "report.solver_comparison": "plot_comparison",
     "report.forecast": "plot_study",
     "schema.schema": "Schema",

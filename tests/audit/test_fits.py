@@ -11,6 +11,7 @@ from tacit.audit.deep_points import epsilon_budget
 from tacit.audit.fits import AuditedFit
 from tacit.audit.registry import REPLAYED
 from tacit.audit.simulated_pairs import Outcome
+from tacit.errors import SettingError
 from tacit.privacy.relation import Relation
 
 NAMES = {"auto": "whitened-gradient", "intercept-only": "level", "private-bounds": "whitened-gradient"}
@@ -34,6 +35,9 @@ def test_a_fit_runs_the_solver_that_it_is_called_after(name: str, mu: float) -> 
     if name == "private-bounds" and mu < 1:
         # What is left after the bounds is little.
         expected = "label-direction"
+    if name in {"auto", "private-bounds"} and mu > 1:
+        # n·μ is large for so few records.
+        expected = "public-descent"
     assert plan.solver.name == expected
     stated = plan.guarantee()
     if stated.mu is not None:
@@ -86,3 +90,12 @@ def test_add_remove_declares_fewer_records_than_there_are() -> None:
     fit = REPLAYED["counted-records"]
     assert fit.model(1.0).n_at_least == fit.records // 2
     assert fit.model(1.0, Relation.REPLACE_ONE).n_at_least is None
+
+
+def test_another_outcome_than_the_estimator_has_is_refused_with_the_way_out() -> None:
+    make = partial(LinearRegression, solver="whitened-gradient")
+    with pytest.raises(SettingError, match=r"no parameter .classes..*numbers"):
+        AuditedFit("mine", make).plan(1.0)
+    with pytest.raises(SettingError, match="outcome"):
+        AuditedFit("mine", make, "sums")  # type: ignore[arg-type]
+    assert AuditedFit("mine", make, "numbers").plan(1.0).records == 64  # type: ignore[arg-type]

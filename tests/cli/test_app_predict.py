@@ -107,3 +107,33 @@ def test_classes_and_numbers_are_predicted_too(
     np.testing.assert_array_equal(found, expected)
     document = command("predict", "fit.json", "new.csv", "--json").document
     assert next(iter(document.values()))[1] is None
+
+
+def test_intervals_are_the_library_s(kept: Path, command: Command) -> None:
+    header, *rows = csv.reader(command("predict", "fit.json", "new.csv", "--intervals", 0.9).out.splitlines())
+    assert header == ["probability", "lower", "upper"]
+    found = tacit.load("fit.json").get_prediction("new.csv")
+    expected = np.column_stack([found.predicted_mean, found.conf_int(0.9)])
+    np.testing.assert_array_equal([[float(cell) if cell else math.nan for cell in row] for row in rows], expected)
+    document = command("predict", "fit.json", "new.csv", "--intervals", 0.9, "--json").document
+    assert document["columns"] == header
+    assert document["probability"][0] == expected[0].tolist()
+    assert document["probability"][1] is None
+    written = command("predict", "fit.json", "new.csv", "--intervals", 0.9, "-o", "new.out.csv")
+    assert "4 probabilities, 2 missing" in written.out
+
+
+def test_numbers_have_intervals_of_new_responses_too(kept: Path, command: Command) -> None:
+    numbers = ("fit", "clinic.csv", "bmi ~ age", "--schema", "clinic.toml", "--family", "gaussian", "--epsilon", 3)
+    assert command(*numbers, "-o", "bmi.json").code == 0
+    header, first, *_ = csv.reader(command("predict", "bmi.json", "new.csv", "--intervals", 0.9).out.splitlines())
+    assert header == ["prediction", "lower", "upper", "response lower", "response upper"]
+    value, lower, upper, least, most = map(float, first)
+    assert least < lower < value < upper < most
+
+
+def test_intervals_that_there_are_not_are_refused(kept: Path, command: Command) -> None:
+    assert command("predict", "fit.json", "new.csv", "--intervals", 95).code == 2
+    assert command(*FIT, "--no-inference", "-o", "bare.json").code == 0
+    refused = command("predict", "bare.json", "new.csv", "--intervals", 0.9)
+    assert (refused.code, refused.out) == (2, "")

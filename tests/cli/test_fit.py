@@ -23,7 +23,7 @@ def test_fit_prints_plan_coefficients_and_guarantee(clinic: Path, command: Comma
         assert text in done.out
     said = "(ε = 8, δ = 1e-05), replace-one, per patient (assuming each has at most one record)"
     assert said in " ".join(done.out.split())
-    for text in ("std err", "P>|z|", "[0.025", "privacy", "sampling and privacy noise together"):
+    for text in ("std err", "P>|t|", "[0.025", "privacy", "sampling and privacy noise together"):
         assert text in done.out
     assert done.err == ""
     assert "\x1b" not in done.out
@@ -180,11 +180,10 @@ def test_a_bad_key_costs_nothing(
 def test_warnings_are_one_line_on_standard_error(clinic: Path, command: Command) -> None:
     done = command(*FIT, "--epsilon", 0.01, "--json")
     assert done.code == 0
-    level, small, without = done.document["warnings"]
-    assert "Only the level of the response is released" in level
+    small, without = done.document["warnings"]
     assert "budget is small" in small
     assert "Intervals will not be offered" in without
-    assert done.err == f"warning: {level}\nwarning: {small}\nwarning: {without}\n"
+    assert done.err == f"warning: {small}\nwarning: {without}\n"
 
 
 def test_what_is_not_offered_is_said_and_null(clinic: Path, command: Command) -> None:

@@ -151,3 +151,11 @@ def test_an_interrupted_request_is_paid_for_again_when_asked(ledger: Ledger, com
     assert len(ledger.charges()) == 1
     assert command(*ONE, *CHARGED, "--again").code == 2
     assert command(*ONE, "--again").code == 2
+
+
+def test_charges_that_are_paused_are_refused_before_a_plan_is_shown(ledger: Ledger, command: Command) -> None:
+    ledger.pause("vacation", analyst="bob")
+    refused = command(*FIT, "--epsilon", 1, *CHARGED, "--analyst", "bob")
+    assert (refused.code, ledger.charges()) == (4, ())
+    assert "paused: vacation" in refused.err
+    assert "Plan" not in refused.out + refused.err

@@ -92,3 +92,14 @@ def test_a_curator_grants_shares(command: Callable[..., Any], ledger: Ledger) ->
     assert command("ledger", "grant", LEDGER, "--to", "eva", "--share", 0.1).code == 2
     assert command("ledger", "grant", LEDGER, "--to", "eva", "--share", 0.1, "--mu", 0.1).code == 2
     assert command("ledger", "grant", LEDGER, "--to", "eva").code == 2
+
+
+def test_who_is_paused_is_said(command: Callable[..., Any], ledger: Ledger) -> None:
+    assert (
+        "Charges of bob are paused: vacation"
+        in command("ledger", "pause", LEDGER, "--analyst", "bob", "--reason", "vacation").out
+    )
+    assert "All charges are paused: audit" in command("ledger", "pause", LEDGER, "--reason", "audit").out
+    resumed = command("ledger", "resume", LEDGER, "--analyst", "bob", "--reason", "back").out
+    assert "Charges of bob are paused no more: back; All charges stay paused: audit" in " ".join(resumed.split())
+    assert "All charges are paused no more: done" in command("ledger", "resume", LEDGER, "--reason", "done").out

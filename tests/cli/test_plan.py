@@ -67,3 +67,21 @@ def test_a_target_is_answered_before_anything_is_spent(clinic: Path, command: Co
     assert target["met"] is False
     assert target["least"]["n"] > 20_000
     assert command(*PLAN, "--n", 300, "--epsilon", 1, "--target", "half-width=0.01").code == 2
+
+
+def test_the_least_budget_is_found_without_a_budget(clinic: Path, command: Command) -> None:
+    settings = ("--target", "half-width=0.4", "--term", "C(ward)[T.surgery]")
+    found = command(*PLAN, "--n", 20_000, *settings, "--json").document
+    assert 0.01 < found["epsilon"] < 5
+    assert found["target"]["met"] is True
+    assert command(*PLAN, "--epsilon", 1, *settings, "--json").document["records"] > 100
+
+
+def test_guesses_are_said_and_can_be_set(clinic: Path, command: Command) -> None:
+    settings = ("--n", 20_000, "--epsilon", 1, "--target", "half-width=0.4", "--term", "C(ward)[T.surgery]")
+    out = " ".join(command(*PLAN, *settings, "--assume", "share=0.1", "--assume", "age=60,15").out.split())
+    assert "has a share of 0.1" in out
+    assert "age a mean of 60" in out
+    assert "under these guesses" in out
+    assert "--assume" in out
+    assert command(*PLAN, *settings, "--assume", "sex=0.5,0.5").code == 2

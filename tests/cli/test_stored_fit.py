@@ -120,3 +120,47 @@ def test_a_table_is_no_fit(command: Command, tmp_path: Path) -> None:
     (tmp_path / "clinic.csv").write_text("age,bmi\n1,2\n", encoding="utf-8")
     done = command("summary", tmp_path / "clinic.csv")
     assert (done.code, "expected a fit or a certificate that Tacit wrote" in done.err) == (4, True)
+
+
+@pytest.fixture(scope="module")
+def wards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("wards") / "fit.json"
+    schema = tacit.Schema.parse(CLINIC_SCHEMA)
+    tacit.glm("readmit ~ age + C(ward)", pd.DataFrame(clinic_table(3000)), schema, epsilon=3.0).save(path)
+    return path
+
+
+def test_contrasts_of_a_factor_as_ratios_in_every_format(command: Command, wards: Path) -> None:
+    found = tacit.load(wards).contrasts("ward")
+    done = command("test", wards, "--contrasts", "ward", "--exponentiate", "--json").document
+    assert (done["estimate"], tuple(line["name"] for line in done["tests"])) == ("odds ratio", found.names)
+    frame = found.summary_frame(exponentiate=True)
+    assert [line["coef"] for line in done["tests"]] == pytest.approx(list(frame["coef"]))
+    words = {"html": "<table", "latex": r"\toprule", "markdown": "| --- |", "csv": "name,odds_ratio,", "text": "[0.025"}
+    for form, word in words.items():
+        shown = command("test", wards, "--contrasts", "ward", "--exponentiate", "--format", form).out
+        assert word in shown
+        assert found.names[0] in shown
+    one = command("test", wards, found.names[0], "age = 0", "--json").document["tests"]
+    assert [line["name"] for line in one] == [found.names[0], "age = 0"]
+    level = found.names[0].rpartition(" - ")[2]
+    few = command("test", wards, "--contrasts", "ward", "--reference", level, "--json").document["tests"]
+    assert 0 < len(few) < len(found.names)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [(), ("age = 0", "--contrasts", "ward"), ("age = 0", "--reference", "a"), ("age", "--joint", "--exponentiate")],
+)
+def test_what_cannot_be_tested_together_is_refused(command: Command, wards: Path, asked: tuple[str, ...]) -> None:
+    done = command("test", wards, *asked)
+    assert (done.code, done.out) == (2, "")
+    assert "--" in done.err
+
+
+def test_a_mean_against_a_column_is_drawn(command: Command, fit: Path) -> None:
+    assert command("plot", fit, "-o", "age.png", "--effect", "age", "--at", "bmi=30").code == 0
+    assert Path("age.png").stat().st_size > 10_000
+    assert command("plot", fit, "-o", "b.png", "--effect", "height").code == 2
+    assert command("plot", fit, "-o", "b.png", "--at", "bmi=30").code == 2
+    assert command("plot", fit, "-o", "b.png", "--effect", "age", "--exponentiate").code == 2

@@ -30,7 +30,16 @@ def test_every_family_has_its_response_and_link() -> None:
     assert all(find_family(name) is family for name, family in FAMILIES.items())
 
 
-@pytest.mark.parametrize(("name", "words"), [("gausian", 'Did you mean "gaussian"'), (3, '"binomial"'), (None, "None")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gausian", 'Did you mean "gaussian"'),
+        ("normal", 'mean "gaussian"'),
+        ("Logit", 'mean "binomial"'),
+        (3, '"binomial"'),
+        (None, "None"),
+    ],
+)
 def test_an_unknown_family_is_answered_with_the_known_ones(name: object, words: str) -> None:
     with pytest.raises(SettingError, match=words):
         find_family(name)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from tacit import GaussianMean, LinearRegression, LogisticRegression, PoissonRegressor, Polynomial
 from tacit.certificate.certificate import version_of
-from tacit.errors import PrivacyWarning
+from tacit.errors import BoundsError, PrivacyWarning
 from tacit.estimators.base import split
 
 RNG = np.random.default_rng(0)
@@ -83,3 +84,13 @@ def test_what_the_certificate_is_issued_for_cannot_be_changed_before() -> None:
     model = LogisticRegression(**GOOD, classes=[0, 1]).fit(X, LABELS)
     with pytest.raises(ValueError, match="read-only"):
         model.release_.theta[:] = 0.0
+
+
+def test_after_a_refused_fit_a_model_is_not_fitted() -> None:
+    """The fault: names of columns were taken for a fit, and `predict` had no release."""
+    model = LogisticRegression(epsilon=1.0, bounds={"x0": (0, 10)}, classes=[0, 1])
+    with pytest.raises(BoundsError):
+        model.fit(X, LABELS)
+    for asked in (lambda: model.predict(X), model.summary, lambda: model.get_prediction(X)):
+        with pytest.raises(NotFittedError):
+            asked()

@@ -55,6 +55,7 @@ def test_no_answers_are_an_outcome_and_no_refusal() -> None:
     model._public = KNOWN[:3]
     model._answers = TeacherAnswers(np.empty((0, 2)), np.empty(0, dtype=np.int64), 1.0, np.full(3, -1))
     model.classes_, model.n_features_in_ = np.array(["down", "up"]), 2
+    model.release_ = None  # type: ignore[assignment]
     model._store(np.zeros(3), None)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="no student"):
         model.predict(KNOWN)

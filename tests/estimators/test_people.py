@@ -16,7 +16,7 @@ import tacit
 from tacit.certificate.certificate import Certificate
 from tacit.contract.purpose import Purpose
 from tacit.contract.query import QueryKind
-from tacit.errors import BudgetError, DataError, SettingError
+from tacit.errors import BudgetError, DataError, LedgerError, SettingError
 from tacit.report.statements import promise
 from tacit.solvers.solver import PublicFacts, priced
 
@@ -327,3 +327,21 @@ def test_rows_that_name_nobody_are_left_out_where_they_may_be() -> None:
     other = tacit.LogisticRegression(**settings).fit(X[~spoilt], y[~spoilt], units=units[~spoilt])
     assert one.plan_.records == other.plan_.records == table["who"].nunique() - 1
     np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("unit", ["patient", "row"])
+def test_a_ledger_of_another_unit_says_how_its_own_is_declared(unit: str) -> None:
+    rows, labels = np.zeros((400, 1)), [0, 1] * 200
+    model = tacit.LogisticRegression(epsilon=1, bounds=(-1, 1), classes=[0, 1])
+    named = tacit.LogisticRegression(epsilon=1, bounds=(-1, 1), classes=[0, 1], max_rows_per_unit=1)
+    units = pd.Series(range(400), name="patient")
+    with tacit.Ledger(budget=tacit.Budget(epsilon=3, delta=1e-5), unit=unit) as ledger:
+        if unit == "patient":
+            with pytest.raises(LedgerError, match=r'units=pandas\.Series\(…, name="patient"\)'):
+                model.fit(rows, labels)
+            named.fit(rows, labels, units=units)
+        else:
+            with pytest.raises(LedgerError, match="leave units= out"):
+                named.fit(rows, labels, units=units)
+            model.fit(rows, labels)
+    assert len(ledger.charges()) == 1

@@ -290,3 +290,13 @@ def test_units_of_their_own_need_no_premise() -> None:
     model = logistic(max_rows_per_unit=2).fit(X, LABELS, units=units)
     assert "assuming" not in str(model.certificate_.rederive())
     assert "assuming" not in str(logistic().fit(X, LABELS).certificate_.rederive())
+
+
+@pytest.mark.parametrize("kind", ["frame", "array"])
+def test_a_missing_cell_in_memory_has_advice_for_a_table_in_memory(kind: str) -> None:
+    table = pd.DataFrame({"age": [1.0, 2.0, None, 3.0] * 5})
+    model = tacit.LogisticRegression(epsilon=1.0, bounds=(0, 5), classes=[0, 1])
+    with pytest.raises(DataError, match=r"Some records are invalid: a needed value is missing.*\.isna\(\)") as told:
+        model.fit(table if kind == "frame" else table.to_numpy(), [0, 1] * 10)
+    for nonsense in ("scikit-learn", "Complex", "argument", "[file]", "decimal ="):
+        assert nonsense not in str(told.value)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 import tacit
 from tacit.accounting.composition import compose
@@ -259,3 +260,10 @@ def test_the_winner_states_what_the_whole_search_cost(refit: bool) -> None:
             Certificate.issue(copied.release_)
         with pytest.raises(SettingError, match="no path of prices"):
             _ = copied.release_.path
+
+
+def test_of_a_pipeline_the_way_out_is_said() -> None:
+    pipeline = make_pipeline(tacit.BoundsScaler(bounds=(0, 1)), model())
+    search = tacit.PrivateSearchCV(pipeline, {"logisticregression__l2": [1]})
+    with pytest.raises(SettingError, match=r"PrivateSearchCV\(pipeline\[-1\], params\) on pipeline\[:-1\]\.transform"):
+        search.fit(np.zeros((20, 1)), [0, 1] * 10)

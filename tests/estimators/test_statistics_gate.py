@@ -306,3 +306,17 @@ def test_levels_that_are_numbers_may_be_compared_and_grouped_by() -> None:
     with tacit.statistics(frame, schema, epsilon=np.inf, queries=[1, tacit.Mean(by="grade")]) as gate:
         assert gate.ask(tacit.Mean("grade == 2")).value == pytest.approx(0.5)
         assert gate.ask(tacit.Mean(by="grade")).shares.tolist() == [0.25, 0.5, 0.25]
+
+
+def test_a_weight_that_is_not_used_is_told_with_the_way_to_a_weighted_mean() -> None:
+    weighed = FRAME.assign(weight=np.where(FRAME.sick == 1, 3.0, 0.5))
+    with pytest.warns(UserWarning, match=r"not weighted.*Mean\('x \* weight'\) by Mean\('weight'\)"):
+        gate = tacit.statistics(
+            weighed, tacit.Schema.parse(f'[weight]\ncolumn = "weight"\nmaximum = 3\n{COLUMNS}'), epsilon=np.inf
+        )
+    with gate:
+        assert gate.ask(tacit.Mean("z")).value == pytest.approx(FRAME.z.mean(), abs=1e-9)
+    schema = tacit.Schema.parse(f'{COLUMNS}[columns.weight]\ntype = "numeric"\nlower = 0\nupper = 3\n')
+    with tacit.statistics(weighed, schema, epsilon=np.inf, queries=2) as gate:
+        product, whole = gate.ask(tacit.Mean("z * weight")), gate.ask(tacit.Mean("weight"))
+    assert product.value / whole.value == pytest.approx(np.average(FRAME.z, weights=weighed.weight), abs=1e-9)

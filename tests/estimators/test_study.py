@@ -24,5 +24,10 @@ def test_every_family_is_forecast() -> None:
 
 
 def test_a_missing_number_of_records_is_refused() -> None:
-    with pytest.raises(SettingError, match="number of records"):
-        tacit.plan("readmit ~ age", SCHEMA, epsilon=1.0)
+    study = tacit.plan("readmit ~ age", SCHEMA, epsilon=1.0)
+    assert 'records to be found by required("n"' in str(study)
+    with pytest.raises(SettingError, match="n=… was not given"):
+        _ = study.forecast
+    assert "ε = 1" not in str(tacit.plan("readmit ~ age", SCHEMA, n=1000))
+    with pytest.raises(SettingError, match="or both"):
+        tacit.plan("readmit ~ age", SCHEMA)

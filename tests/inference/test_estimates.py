@@ -101,7 +101,7 @@ def test_it_reads_as_a_table() -> None:
     frame = FOUND.summary_frame(0.9)
     assert list(frame.index) == ["a", "b", "c"]
     np.testing.assert_allclose(frame[["lower", "upper"]], FOUND.conf_int(0.9))
-    assert "P>|z|" in str(FOUND)
+    assert "P>|t|" in str(FOUND)
 
 
 @pytest.mark.parametrize("method", ["bonferroni", "scheffe"])

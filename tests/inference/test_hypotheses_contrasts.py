@@ -90,3 +90,29 @@ def test_a_stored_fit_has_those_of_the_fit(table: pd.DataFrame, tmp_path: Any) -
     fresh.save(tmp_path / "fit.json")
     stored = tacit.load(tmp_path / "fit.json")
     assert str(stored.contrasts("ward")) == str(fresh.contrasts("ward"))
+
+
+def test_they_are_tested_by_their_names_and_quotes_are_of_either_kind(table: pd.DataFrame) -> None:
+    fit = fitted(table, "y ~ age + C(ward, Treatment('b'))")
+    found, one = fit.contrasts("ward"), "C(ward, Treatment('b'))[T.d]"
+    for name in found.names:
+        place = found.names.index(name)
+        for text in (name, f" {name} = 0"):
+            again = fit.t_test(text)
+            assert (again.names, again.statements) == ((name,), (found.statements[place],))
+            np.testing.assert_array_equal(again.conf_int()[0], found.conf_int()[place])
+    np.testing.assert_allclose(fit.t_test("ward: a - d").values, -fit.t_test("ward: d - a").values)
+    both = fit.t_test([one.replace("'", '"'), "ward: d - b", "age"])
+    assert both.values[0] == both.values[1] == fit.t_test(one).values[0]
+    assert fit.wald_test(["ward: d - b", "ward: c - b"]).df_num == 2
+    for text in ("ward: a - e", "ward: a - a", "bed: a - b"):
+        with pytest.raises(SettingError, match="There is no coefficient"):
+            fit.t_test(text)
+
+
+def test_their_frame_has_ratios_too(table: pd.DataFrame) -> None:
+    found = fitted(table, "y ~ age + C(ward)").contrasts("ward")
+    frame, ratios = found.summary_frame(0.9), found.summary_frame(0.9, exponentiate=True)
+    for column in ("coef", "lower", "upper"):
+        np.testing.assert_allclose(ratios[column], np.exp(frame[column]))
+    np.testing.assert_array_equal(ratios["pvalue"], frame["pvalue"])

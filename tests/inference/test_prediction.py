@@ -85,6 +85,10 @@ def test_what_is_withheld_is_blank_in_the_table(make_release: Any, altered: Any)
     withheld = np.array([word == "withheld" for word in found.linear.statements])
     assert withheld.any()
     assert found.response_int()[withheld].tolist() == [[-1.0, 1.0]] * int(withheld.sum())
+    # In one way everywhere: there is no error and no interval.
+    assert np.isnan(found.se_mean[withheld]).all()
+    assert np.isnan(found.conf_int()[withheld]).all()
+    assert np.isfinite(found.conf_int()[~withheld]).all()
     frame = found.summary_frame()
     for name in ("mean_ci_lower", "mean_ci_upper", "obs_ci_lower", "obs_ci_upper"):
         assert np.isnan(frame[name][withheld]).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from tacit.contract.purpose import Purpose
 from tacit.contract.release import Release
+from tacit.design.attached_columns import AttachedColumns, Weighting
 from tacit.errors import SettingError
 from tacit.inference import reliability
 from tacit.inference.reliability import StepJudgement, judge
@@ -162,6 +164,22 @@ def test_each_word_has_its_own_note(make_stepped: Any, altered: Any) -> None:
     assert withheld.startswith("Withheld (Intercept): noise hides")
     assert "n·μ/d" not in withheld
     assert conservative.startswith("Conservative (x0, x1, x2): n·μ/d is 99")
+
+
+def test_a_hidden_direction_is_named_by_the_coefficients_that_have_most_of_it(make_stepped: Any, altered: Any) -> None:
+    hidden = altered(make_stepped(), visible=1.0)
+    withheld = judged(hidden).notes(NAMES)[0]
+    most = judged(hidden).covariance.errors(np.eye(4)).hidden
+    assert f"(most of it lies along {NAMES[int(np.argmax(most))]}" in withheld
+    assert withheld.count("noise hides a direction") == 1
+
+
+def test_a_weighted_fit_says_what_a_large_maximum_does(make_stepped: Any, altered: Any) -> None:
+    release = altered(make_stepped(), **HIDING)
+    weighed = replace(release.plan.design, attached=AttachedColumns(Weighting("w", 20.0)))
+    weighed_release = replace(release, plan=replace(release.plan, design=weighed))
+    assert "weighted up to 20" in judged(weighed_release).notes(NAMES)[-1]
+    assert not any("weighted up to" in note for note in judged(release).notes(NAMES))
 
 
 def test_withheld_intervals_are_the_whole_line(make_stepped: Any, altered: Any) -> None:

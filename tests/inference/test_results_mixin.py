@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.inference.results import Results, ResultsMixin
+from tacit.inference.results import Results
+from tacit.inference.results_mixin import ResultsMixin
 
 
 class Shown(ResultsMixin):

@@ -11,6 +11,7 @@ import pytest
 from tacit.inference.estimates import Line
 from tacit.inference.summary import Header, Summary
 from tacit.inference.summary_rendering import (
+    latex_name,
     summary_facts,
     summary_html,
     summary_latex,
@@ -237,3 +238,20 @@ def test_where_all_are_withheld_the_coefficients_and_the_reason_are_left() -> No
 def test_no_star_for_what_is_withheld() -> None:
     starred = summary_table(replace(PARTLY, stars=True))
     assert starred.rows[0][4] == ""
+
+
+def test_a_test_by_a_t_law_is_called_so() -> None:
+    assert "P>|z|" in SUMMARY.as_text()
+    finite = replace(SUMMARY, lines=tuple(replace(line, degrees=30.0) for line in LINES))
+    assert "P>|t|" in finite.as_text()
+    assert "P>|z|" not in finite.as_text()
+
+
+def test_latex_has_readable_names_powers_and_a_mark_of_what_is_withheld() -> None:
+    text = replace(SUMMARY, lines=(WITHHELD, *LINES[1:])).as_latex()
+    assert "smoker: yes &" in text
+    assert r"$1\cdot 10^{-5}$" in text
+    assert "--- & ---" in text
+    assert "multicolumn" not in text
+    assert latex_name("C(ward, Treatment('b'))[T.a]") == "ward: a"
+    assert latex_name("age:sex[T.f]") == r"age $\times$ sex: f"

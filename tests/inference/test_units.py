@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import SettingError
-from tacit.inference.units import checked_units, parsed_units
+from tacit.inference.units import beside_units, checked_units, parsed_units
 from tacit.planning.demo_table import CLINIC_SCHEMA, clinic_table
 
 
@@ -129,3 +129,21 @@ type = "binary"
     assert "day counts years such as 2015.5, and the intercept is at year 0: declare an origin" in said
     near = text.replace('unit = "years"', 'unit = "years"\norigin = 2020-01-01')
     assert "year 0" not in str(tacit.glm("y ~ day", table, tacit.Schema.parse(near), epsilon=2.0).summary())
+
+
+def test_names_may_stand_in_backquotes_and_all_terms_are_listed() -> None:
+    names = ("Intercept", *(f"x{j}" for j in range(10)), "age (years)", "age (years):sex")
+    given = parsed_units(["`age (years)`=10 years", "`age (years)`:sex=10 years"])
+    assert checked_units(given, names) == {
+        "age (years)": (10.0, "age (years), per 10 years"),
+        "age (years):sex": (10.0, "age (years):sex, per 10 years"),
+    }
+    with pytest.raises(SettingError, match=r"age:sex.*age .years.:sex"):
+        checked_units({"age:sex": 10}, names)
+
+
+def test_products_of_a_term_with_units_are_named() -> None:
+    names = ("Intercept", "age", "age:sex[T.f]", "bmi")
+    (said,) = beside_units({"age": (10.0, "10 years")}, names)
+    assert "age:sex[T.f] (age still by one unit)" in said
+    assert beside_units({"age": (10.0, ""), "age:sex[T.f]": (10.0, "")}, names) == []

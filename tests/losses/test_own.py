@@ -146,6 +146,7 @@ def test_a_wrong_declaration_is_refused(slope: Any, value: Any, declared: dict[s
         own_loss(slope, value, **{"lipschitz": 1.0, **declared})
 
 
+@pytest.mark.filterwarnings("ignore:Slopes of this loss are cut")
 @pytest.mark.parametrize(
     ("slope", "value", "lipschitz"),
     [
@@ -195,3 +196,15 @@ def test_an_own_loss_leaves_stored_kernels_alone() -> None:
     add(smooth())
     add(own_loss(zero, zero, lipschitz=1.0))
     assert len(add_gradients.signatures) == known  # type: ignore[attr-defined]
+
+
+def test_what_numba_lacks_is_named() -> None:
+    with pytest.raises(SettingError, match="name 'foo' is not defined"):
+        own_loss(lambda z, _: foo(z), distance, lipschitz=1.0)  # type: ignore[name-defined]  # noqa: F821
+
+
+def test_a_bound_that_makes_another_loss_of_the_value_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match=r"Slopes of this loss are cut: at margin .* steeper than lipschitz=1"):
+        own_loss(lambda z, y: z - y, lambda z, y: 0.5 * (z - y) ** 2, lipschitz=1.0)
+    # No margin of the grid gets as far as that.
+    own_loss(lambda z, y: z - y, lambda z, y: 0.5 * (z - y) ** 2, lipschitz=30.0)

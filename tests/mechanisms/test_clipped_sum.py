@@ -10,6 +10,7 @@ import torch
 from tacit.contract.network_query import BLOCK
 from tacit.errors import SettingError
 from tacit.mechanisms.clipped_sum import (
+    EXACT,
     LARGEST_NORM,
     SLACK,
     clip_factors,
@@ -148,6 +149,16 @@ def test_sums_are_those_of_the_clipped_gradients(kind: str) -> None:
     factors = clip_factors(norm, clip, torch.ones(count, dtype=torch.bool))
     found = integer_sums({"weight": part}, factors, unit, norm)["weight"].double() / unit
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_sums_of_many_blocks_lose_no_digit() -> None:
+    blocks = 2 * EXACT + 3
+    rows = torch.full((blocks * BLOCK, 1), 1.0 - 2.0**-24)
+    rows[::BLOCK] = 2.0**-20
+    unit = unit_of(2**36, 1.0, 1)
+    found = integer_sums({"w": Dense(rows)}, torch.ones(len(rows)), unit, rows[:, 0].double())
+    one = integer_sums({"w": Dense(rows[:BLOCK])}, torch.ones(BLOCK), unit, rows[:BLOCK, 0].double())
+    assert int(found["w"]) == blocks * int(one["w"]) > 2**46
 
 
 def test_products_of_fewer_bits_are_refused() -> None:

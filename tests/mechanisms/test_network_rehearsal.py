@@ -1,5 +1,6 @@
 """The rehearsal: modules that mix examples are refused by name or by what they do, before a record is read."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -49,6 +50,44 @@ def test_random_numbers_that_depend_on_other_examples_are_refused() -> None:
 def test_statistics_that_are_kept_are_refused() -> None:
     with pytest.raises(SettingError, match="track_running_stats"):
         require_separate(nn.Sequential(nn.InstanceNorm1d(6, track_running_stats=True)))
+
+
+def test_bags_of_tokens_are_refused_with_what_to_use() -> None:
+    with pytest.raises(SettingError, match=r"EmbeddingBag \(0\).*Use nn.Embedding and then a mean"):
+        require_separate(nn.Sequential(nn.EmbeddingBag(9, 4), nn.Linear(4, CLASSES)))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda outputs, labels: cross_entropy(outputs.detach(), labels),
+        lambda outputs, labels: (outputs.argmax(1) - labels).abs().float(),
+        lambda outputs, labels: cross_entropy(torch.zeros(len(outputs), CLASSES, requires_grad=True), labels),
+    ],
+)
+def test_losses_without_a_gradient_are_refused(loss: Callable[[Tensor, Tensor], Tensor]) -> None:
+    with pytest.raises(SettingError, match=r"no gradient in the trained parameters.*without detach"):
+        rehearsed(Network(nn.Linear(6, CLASSES), loss, "own"), (6, torch.float32), LABEL, CHUNK)
+
+
+class Viewed(nn.Module):
+    """Views what a convolution returns as rows, which torch does in its default layout alone."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.layer(x)
+        return found.view(len(found), -1)[:, :CLASSES]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_modules_that_need_the_default_layout_keep_it(channels: int) -> None:
+    layer, shape = nn.Conv2d(channels, 2, 3), (channels, 7, 7, torch.float32)
+    viewed = rehearsed(Network(Viewed(layer), cross_entropy, "viewed"), shape, LABEL, CHUNK)
+    plain = rehearsed(Network(nn.Sequential(layer, nn.Flatten()), cross_entropy, "plain"), shape, LABEL, CHUNK)
+    assert (viewed.by_hand, viewed.channels_last, plain.by_hand, plain.channels_last) == (True, False, True, True)
 
 
 class Centred(nn.Module):

@@ -1,5 +1,6 @@
 """Checkpoints: every step is counted once, also after a resume; nothing is repeated for free."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,29 @@ def test_the_end_of_a_training_is_not_resumed(tmp_path: Path) -> None:
 def test_two_programs_do_not_go_on_at_once(stopped: Path) -> None:
     with TrainingFolder(stopped).locked(), pytest.raises(SettingError, match="Another program"):
         trainer(stopped).resume(INPUTS, Y)
+
+
+def test_a_program_that_ended_before_its_first_checkpoint_goes_on_from_the_first_weights(tmp_path: Path) -> None:
+    with pytest.raises(StoppedError):
+        trainer(tmp_path / "run", observer=stopping, checkpoint_every=9).fit(INPUTS, Y)
+    # As after kill -9: the journal has five steps, and no checkpoint was written.
+    (tmp_path / "run" / "step-00000005.npz").unlink()
+    with pytest.raises(SettingError, match=r"\(step 0\) 5 steps were taken already.*Nothing was spent"):
+        trainer(tmp_path / "run").resume(INPUTS, Y)
+    model = trainer(tmp_path / "run").resume(INPUTS, Y, repeat=True)
+    assert counted(model) == STEPS + 5 == TrainingFolder(tmp_path / "run").taken
+    with pytest.raises(SettingError, match=r"\(step 0\) 14 steps"):
+        trainer(tmp_path / "run").resume(INPUTS, Y, step=0)
+
+
+def test_copies_of_a_folder_pay_for_their_own_steps_and_repeat_no_noise(stopped: Path, tmp_path: Path) -> None:
+    shutil.copytree(stopped, tmp_path / "copy")
+    with tacit.Ledger(tmp_path / "ledger", budget=tacit.Budget(epsilon=50.0, delta=1e-4), law="rdp") as ledger:
+        models = [trainer(folder).resume(INPUTS, Y) for folder in (stopped, tmp_path / "copy")]
+        # Each from step 5 to 8, and to 9.
+        assert len(ledger.charges()) == 4
+    assert [counted(model) for model in models] == [STEPS, STEPS]
+    assert (models[0].state_.theta != models[1].state_.theta).all()
 
 
 def test_damaged_checkpoints_are_refused(stopped: Path) -> None:

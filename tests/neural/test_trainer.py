@@ -117,6 +117,39 @@ def _broken() -> nn.Module:
     return module
 
 
+def test_a_step_size_that_is_too_large_ends_in_words_and_keeps_its_charge(tmp_path: Path) -> None:
+    with tacit.Ledger(tmp_path / "ledger", budget=tacit.Budget(epsilon=30.0, delta=1e-4), law="rdp") as ledger:
+        with pytest.raises(SettingError, match=r"After step \d a weight was beyond.*smaller step_size.*stays charged"):
+            trainer(step_size=1e200).fit(INPUTS, Y)
+        assert len(ledger.charges()) == 1
+    # In float32 these weights are infinite: no example has a gradient, and the training goes on.
+    assert np.isfinite(trainer(step_size=1e45).fit(INPUTS, Y).release_.theta).all()
+
+
+class Positions(nn.Module):
+    """Tokens and their positions: two embeddings of different sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.places, self.out = nn.Embedding(50, 4), nn.Embedding(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.out((self.words(x) + self.places(torch.arange(3))).mean(1))
+        return found
+
+
+def test_tokens_are_those_of_their_own_embedding() -> None:
+    """A table of positions is smaller than one of words: tokens beyond it are no strangers."""
+    rng = np.random.default_rng(2)
+    tokens = rng.integers(10, 50, (600, 3))
+    labels = (tokens[:, 0] >= 30).astype(int)
+    tokens[:, 1:] = tokens[:, :1]
+    tokens[7, 0] = 99
+    model = trainer(module=Positions(), steps=40, epsilon=50.0, step_size=2.0).fit(tokens, labels)
+    known = np.arange(600) != 7
+    assert (model.predict(tokens[known]).argmax(1) == labels[known]).mean() > 0.7
+
+
 def _loader() -> DataLoader[Any]:
     return DataLoader(TensorDataset(torch.from_numpy(INPUTS), torch.from_numpy(Y)))
 
@@ -139,6 +172,9 @@ def _loader() -> DataLoader[Any]:
         ({"loss": lambda out, y: 1 // 0}, SettingError, "could not be run"),
         ({"loss": "squared", "module": mlp(3, 2)}, SettingError, "2 outputs for 1 labels"),
         ({"module": _broken()}, SettingError, "no finite number"),
+        ({"module": nn.Linear(3, 2, device="meta")}, SettingError, "cannot be copied"),
+        ({"steps": 10**9}, SettingError, "from 1 to 10000000"),
+        ({"steps": None, "epochs": 1e300}, SettingError, "from 1 to 10000000"),
     ],
 )
 def test_refusals_come_before_anything_is_spent(

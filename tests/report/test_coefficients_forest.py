@@ -1,5 +1,6 @@
 """The forest plot: what is drawn is what was released, the same every time."""
 
+import itertools
 import math
 from dataclasses import replace
 from functools import cache
@@ -64,7 +65,7 @@ def test_the_same_fit_is_the_same_file(tmp_path: Path, name: str) -> None:
 def test_words_of_a_drawing(tmp_path: Path) -> None:
     plot(fit_of(), tmp_path / "a.svg", exponentiate=True)
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    for words in ("odds ratio", "total interval, nominal", "estimate", "smoker[T.yes]"):
+    for words in ("odds ratio", "95% total interval, nominal", "estimate", "smoker[T.yes]"):
         assert f"<!-- {words} -->" in text
     assert "<!-- Intercept -->" not in text
     # The noise had a seed, so no ε is claimed.
@@ -109,15 +110,38 @@ class Withholding:
 
 @pytest.mark.parametrize("withheld", [1, 3, 8])
 def test_withheld_intervals_have_a_dot_and_no_bar(withheld: int) -> None:
-    """The intercept is among them, and not drawn. The legend is that of the bars there are."""
+    """The intercept is among them, and not drawn. Marks without an interval are hollow, also where all are."""
     figure = plot(Withholding(fit_of(), withheld))
     drawn = np.array(bars(figure, PRIVATE)).reshape(-1, 2)
     np.testing.assert_allclose(drawn, fit_of().conf_int().to_numpy()[withheld:])
     assert len(figure.axes[0].collections) == 7
     words = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
-    assert ("total interval, nominal" in words) is (withheld < 8)
+    assert ("95% total interval, nominal" in words) is (withheld < 8)
     said = [text.get_text() for text in figure.axes[0].texts].count("interval withheld")
-    assert said == (withheld - 1 if withheld < 8 else 0)
+    assert said == withheld - 1
+    assert ("estimate, interval withheld" in words) is (withheld > 1)
+    dots: Any = figure.axes[0].collections
+    colours = [tuple(dot.get_facecolor()[0][:3]) for dot in dots]
+    assert colours.count((1.0, 1.0, 1.0)) == withheld - 1
+
+
+class Extreme(Withholding):
+    """A fit without intervals, one coefficient of which is far out."""
+
+    def summary(self, *asked: Any, **more: Any) -> Any:
+        whole = super().summary(*asked, **more)
+        value = -103.0 if not more.get("exponentiate") else math.exp(-103.0)
+        return replace(whole, lines=(*whole.lines[:-1], replace(whole.lines[-1], coef=value)))
+
+
+@pytest.mark.parametrize("exponentiate", [False, True])
+def test_an_estimate_far_out_is_marked_and_ticks_do_not_overlap(exponentiate: bool) -> None:
+    figure = plot(Extreme(fit_of(), 8), exponentiate=exponentiate)
+    axes = figure.axes[0]
+    figure.canvas.draw()
+    assert [mark for mark in (str(line.get_marker()) for line in axes.get_lines()) if mark in "<>"] == ["<"]
+    boxes = [text.get_window_extent() for text in axes.get_xticklabels() if text.get_text()]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(sorted(boxes, key=lambda box: box.x0)))
 
 
 class Stretched(Withholding):
@@ -155,7 +179,7 @@ def test_intercepts_of_classes_are_left_out_unless_there_is_nothing_else() -> No
     X, y = generator.uniform(0, 1, (3000, 2)), generator.choice(["u", "v", "w"], 3000)
     several = tacit.LogisticRegression(epsilon=2.0, bounds=(0, 1), classes=["u", "v", "w"], inference=True).fit(X, y)
     labels = [text.get_text() for text in plot(several).axes[0].get_yticklabels()]
-    assert labels == [f"{name}: x{place}" for name in "uvw" for place in (0, 1)]
+    assert labels == [f"{name}: x{place}" for place in (0, 1) for name in "uvw"]
     table = pd.DataFrame(clinic_table(3000))
     alone = tacit.glm("readmit ~ 1", table, tacit.Schema.parse(CLINIC_SCHEMA), epsilon=1.0)
     assert [text.get_text() for text in plot(alone).axes[0].get_yticklabels()] == ["Intercept"]

@@ -46,3 +46,12 @@ def test_a_ledger_without_charges_released_nothing(ledger: Ledger) -> None:
     page = ledger_page(ledger)
     assert "nothing was released" in page.verdict
     assert [it.title for it in page.sections] == ["Budget", "Checked for this page"]
+
+
+def test_grants_and_whose_the_rest_is() -> None:
+    """What is left without a name is not what is left."""
+    ledger = Ledger(budget=Budget(epsilon=3.0, delta=1e-6))
+    ledger.grant("ana", share=0.25)
+    text = " ".join(ledger_page(ledger).text().split())
+    assert "Left of what is granted to nobody: about" in text
+    assert "analyst granted left of the budget that is ana 0.25 0.25 about ε" in text

@@ -65,9 +65,9 @@ def test_blocks_of_noise_go_and_blocks_of_signal_stay() -> None:
     width = 60
     resolved = np.full(width, 0.1)
     resolved[:3] = 0.9
-    # Directions of the wider spread come first: the first three are the first two blocks.
-    wider = replace(coordinates(resolved), matrix=np.diag(np.arange(1.0, width + 1)))
-    course = Course.at_start(wider).after(FIRST, 0.02, 1.0).after(SECOND, 0.01, 1.0)
+    # Directions that are resolved come first, in whatever units their columns are: these are the first two blocks.
+    narrower = replace(coordinates(resolved), matrix=np.diag(np.arange(float(width), 0.0, -1)))
+    course = Course.at_start(narrower).after(FIRST, 0.02, 1.0).after(SECOND, 0.01, 1.0)
     theta = np.sqrt(course.variance) * np.where(np.arange(width) % 2, 0.9, -0.9)
     theta[:3] = 5.0
     found, after = course.corrected(theta)
@@ -84,6 +84,19 @@ def test_the_rest_of_the_way_is_gone_up_to_a_factor() -> None:
     np.testing.assert_allclose(found, [1 / reached[0], 1.35])
     assert after.left[0] == pytest.approx(0.0, abs=1e-12)
     assert after.left[1] > 0.5
+
+
+def test_at_the_end_noise_counts_more_and_the_whole_factor_is_capped() -> None:
+    course = Course.at_start(coordinates(np.full(8, 0.05))).after(SECOND, 0.01, 1.0)
+    reached = 1 - course.left[0]
+    assert reached < 0.5
+    for deviations in (1.1, 1.3, 2.0, 100.0):
+        theta = deviations * np.sqrt(course.variance)
+        factor = course.corrected(theta, 1.3)[0] / theta
+        expected = min(1.3, max(0.0, 1 - COLUMNS.noise / deviations**2) / reached)
+        np.testing.assert_allclose(factor, expected, rtol=1e-12)
+        # Between stages it is Stein's factor alone, and nothing grows.
+        np.testing.assert_allclose(course.corrected(theta)[0] / theta, 1 - deviations**-2, rtol=1e-12)
 
 
 def test_a_curvature_that_noise_hides_is_taken_as_the_smallest() -> None:

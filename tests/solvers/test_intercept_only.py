@@ -21,13 +21,15 @@ def planned(n: int, d: int, **settings: Any) -> Any:
     return tacit.LogisticRegression(bounds=(-1, 1), **settings).plan(n, d)
 
 
-def test_labels_have_slopes_from_an_evidence_of_one_a_column() -> None:
-    assert planned(190, 19).solver.name == "level"
-    assert planned(210, 19).solver.name == "label-direction"
+def test_wide_tables_and_units_of_several_rows_have_slopes_of_labels_from_an_evidence_of_one_a_column() -> None:
+    assert planned(190, 19).solver.name == "label-direction"
+    assert planned(1990, 199).solver.name == "level"
+    assert planned(2010, 199).solver.name == "whitened-gradient"
+    assert planned(190, 19, max_rows_per_unit=3).solver.name == "level"
 
 
 def test_the_level_of_labels_is_one_count_with_the_whole_budget() -> None:
-    plan = planned(100, 19)
+    plan = planned(1000, 199)
     assert [step.label for step in plan.steps] == ["share of labels"]
     assert plan.guarantee().mu == pytest.approx(0.1, rel=1e-6)
 

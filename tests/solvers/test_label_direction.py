@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import tacit
 from tacit.contract.plan import Plan
 from tacit.planning.simulated_gate import SimulatedGate
 from tacit.privacy.budget import Budget
+from tacit.solvers import label_direction
 
 MU = 0.2
 
@@ -28,8 +30,8 @@ def test_the_steps_are_share_direction_moments_and_descent_within_the_budget() -
     assert plan.guarantee().mu == pytest.approx(MU, rel=1e-6)
 
 
-def test_it_is_for_signals_between_one_and_four() -> None:
-    assert planned(n=100).solver.name == "level"
+def test_it_is_for_signals_up_to_four() -> None:
+    assert planned(n=100).solver.name == "label-direction"
     assert planned(n=110).solver.name == "label-direction"
     assert planned(n=415).solver.name == "label-direction"
     assert planned(n=425).solver.name == "whitened-gradient"
@@ -105,6 +107,45 @@ def test_the_sign_along_the_direction_is_kept_whatever_the_noise() -> None:
     for seed in range(20):
         theta = plan.solver.run(Watched(plan, X, y, np.random.default_rng(seed)), plan).theta
         assert theta[:-1] @ directions[-1] > 0
+
+
+def test_below_a_signal_of_one_the_direction_has_nearly_all_of_the_budget() -> None:
+    """No steps follow; the labels' share is asked for where its noise leaves something of it."""
+    plan = planned(n=100)
+    assert [step.label for step in plan.steps] == ["direction", "second moments"]
+    assert not plan.level_only
+    assert plan.guarantee().mu == pytest.approx(MU, rel=1e-6)
+    wider = planned(n=200, d=60)
+    assert [step.label for step in wider.steps] == ["share of labels", "direction", "second moments"]
+    assert wider.guarantee().mu == pytest.approx(MU, rel=1e-6)
+    assert planned(n=104).steps[-1].label == "second moments"
+    assert planned(n=106).steps[-1].label == "gradient descent"
+
+
+def test_the_faintest_fits_rank_better_than_a_level_and_cost_no_log_loss() -> None:
+    """Seeded, 100 fits on 150 records of 8 columns at n·μ/d of .7, with margins of deviation 3; AUC on 4000 others."""
+    X, y, _ = rows(4150, 8, 0.0, 6)
+    plan = planned(n=150, d=8, budget=Budget(mu=0.042))
+    assert isinstance(plan.solver, label_direction.LabelDirection)
+    assert (plan.solver.descent, plan.solver.shared) == (None, False)
+    areas, losses = [], []
+    for seed in range(100):
+        margins = X[150:] @ solved(plan, X[:150], y[:150], seed)
+        areas.append(roc_auc_score(y[150:], margins))
+        losses.append(np.mean(np.logaddexp(0.0, margins) - y[150:] * margins))
+    assert np.mean(areas) > 0.6
+    assert np.mean(losses) < np.log(2)
+
+
+def test_a_faint_level_is_that_of_the_labels_share() -> None:
+    """20,000 records without noise, a fifth of them positive; the slopes stay as short as the plan says."""
+    X, y, _ = rows(20_000, 60, -1.6, 7)
+    plan = planned(n=20_000, d=60, budget=Budget(mu=0.0025))
+    assert isinstance(plan.solver, label_direction.LabelDirection)
+    assert (plan.solver.descent, plan.solver.shared) == (None, True)
+    margins = X @ solved(plan, X, y, None)
+    assert np.mean(margins) == pytest.approx(np.log(y.mean() / (1 - y.mean())), abs=0.1)
+    assert np.std(margins) == pytest.approx(plan.solver.length, rel=0.2)
 
 
 @pytest.mark.filterwarnings("ignore:The budget is small")

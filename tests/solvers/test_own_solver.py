@@ -15,7 +15,7 @@ from tacit.contract.query import ColumnCounts, Gate, GradientSum, QueryKind
 from tacit.contract.sensitivity import Price
 from tacit.errors import LedgerError, PlanViolation, SettingError
 from tacit.solvers.choice import SOLVERS
-from tacit.solvers.coordinates import gradient_bound
+from tacit.solvers.coordinates import gradient_bound, public_clip
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled, priced
 
 RNG = np.random.default_rng(4)
@@ -33,6 +33,7 @@ class Steps:
     query: Any = None
     result: Any = None
     changes: Any = None
+    bound: Any = gradient_bound
     name = "steps"
 
     def plan(self, facts: PublicFacts, _options: SolverOptions, allowed: Fraction) -> Any:
@@ -45,7 +46,7 @@ class Steps:
         length = 1 / (plan.loss.smoothness * plan.design.row_norm**2)
         iterates = []
         for _ in range(self.asked):
-            query = self.query or GradientSum(theta, gradient_bound(plan), loss=plan.loss)
+            query = self.query or GradientSum(theta, self.bound(plan), loss=plan.loss)
             theta = theta - length * gate.ask(query).value / plan.count
             iterates.append(theta)
         return Solution(theta, iterates=np.array(iterates)) if self.result is None else self.result
@@ -173,3 +174,24 @@ def test_what_is_priced_is_what_the_gate_goes_by() -> None:
     (step,) = fitted.plan_.steps
     assert type(step.price) is Price
     assert step.price == Price(1024, 20)
+
+
+def test_a_clip_that_noise_swamps_is_warned_of_and_a_public_one_is_not() -> None:
+    """The fault: squares have no bounded slope, and by the recipe of the docs noise was 71 times what it need be."""
+    numbers = np.where(Y, 0.3, -0.2)
+
+    def least_squares(solver: Any, epsilon: float = 4.0) -> Any:
+        return tacit.LinearRegression(epsilon=epsilon, bounds=(-1, 1), y_bounds=(-1, 1), solver=solver, random_state=1)
+
+    with pytest.warns(UserWarning, match=r"Noise swamps .* public_clip\(plan\)"):
+        least_squares(Steps()).fit(X, numbers)
+    least_squares(Steps(), math.inf).fit(X, numbers)
+    fit = least_squares(Steps(bound=public_clip)).fit(X, numbers)
+    assert public_clip(fit.plan_) == 2 * fit.plan_.design.row_norm < gradient_bound(fit.plan_) / 10
+    exact = least_squares("auto", math.inf).fit(X, numbers)
+    np.testing.assert_allclose(fit.coef_, exact.coef_, atol=0.1)
+
+
+def test_where_slopes_are_bounded_the_public_clip_is_that_bound() -> None:
+    plan = model("auto").plan(n=5000, d=2)
+    assert public_clip(plan) == gradient_bound(plan)

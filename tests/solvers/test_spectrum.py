@@ -33,3 +33,11 @@ def test_the_noise_norm_is_the_largest_eigenvalue_of_noise() -> None:
     found = np.linalg.norm(symmetric, 2)
     assert found == pytest.approx(noise_norm(1.0, 400), rel=0.1)
     assert noise_norm(0.5, 8, times=3.0) == 6.0
+
+
+def test_the_constant_keeps_its_own_direction_and_known_value() -> None:
+    matrix = np.array([[4.0, 1.0, 7.0], [1.0, 2.0, -3.0], [7.0, -3.0, 90.0]])
+    found = Spectrum.beside_constant(matrix, 100.0)
+    np.testing.assert_array_equal(found.vectors[-1], [0.0, 0.0, 1.0])
+    expected = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 100.0]])
+    np.testing.assert_allclose(found.with_values(found.values), expected)

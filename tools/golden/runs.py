@@ -183,6 +183,8 @@ MODELS: Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
     "covariance": (tacit.Covariance, {}),
 }
 INTERVALS = ("logistic", "linear", "huber", "poisson")
+CLEAR: Mapping[str, Any] = {"budget": Budget(epsilon=8.0, delta=1e-6)}
+"""With few records a column labels are then fitted in public coordinates."""
 SMALL = {"linear": 0.0005, "poisson": 0.3}
 """Shares that make residuals no larger than the norms of gradients say."""
 
@@ -195,7 +197,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     for name, model, n, settings in family_plans.runs():
         for script in family_plans.SCRIPTS:
             yield f"{name} {script}", partial(_run, model, n, 6, settings, SCRIPTS[script])
-    for name, model, n, settings, rare in (*_special(), *_levels(), *_flat()):
+    for name, model, n, settings, rare in (*_special(), *_lengths(), *_levels(), *_flat()):
         yield name, partial(_run, model, n, 6, settings, rare)
     for script in ("ordinary", "noisy", "few", "fewer"):
         for name, model, n, d, settings in _larger():
@@ -221,6 +223,7 @@ def _settings() -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
     for n in (300, 100_000):
         yield f"poisson newton n={n}", "poisson", n, {"solver": "newton"}
         yield f"linear newton n={n}", "linear", n, {"solver": "newton"}
+    yield "logistic few records", "logistic", 200, CLEAR
     yield "adassp", "linear", 4000, {"solver": "adassp"}
     yield "double noise", "logistic", 4000, {"solver": "double-noise-newton"}
 
@@ -257,6 +260,12 @@ def _special() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
     for gradient in (0.0105, 0.0118, 0.0132):
         name = f"poisson far step {gradient:g}"
         yield name, "poisson", 100_000, {"inference": True}, Script(gradient=gradient)
+
+
+def _lengths() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:
+    """Lengths of margins within a few sampling errors of what the labels tell."""
+    for share in np.linspace(0.42, 0.58, 17).tolist():
+        yield f"logistic length by {share:.2f}", "logistic", 200, CLEAR, Script(share=share, noise=1e-4)
 
 
 def _levels() -> Iterator[tuple[str, str, int, Mapping[str, Any], Script]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from tacit.audit.bounds import Floats
 from tacit.audit.simulated_pairs import FACTS, MakePair, Outcome, contrary_row
 from tacit.audit.twin_tables import Pair, Program, Records, TwinTables
 from tacit.contract.plan import Plan
+from tacit.errors import SettingError
 from tacit.privacy.budget import Budget
 from tacit.privacy.relation import Relation
+from tacit.validate import one_of
 
 MakeModel = Callable[..., Any]
 """What fits, or plans like it, from keywords: budget, relation, bounds and what is declared of the response."""
@@ -42,16 +45,16 @@ class AuditedFit:
     outcome: Outcome = Outcome.LABELS
     relation: Relation = Relation.ZERO_OUT
     records: int = 64
-    columns: int | Callable[[float], int] = 2
+    columns: int = 2
     pair: MakePair = contrary_row
     budget: Callable[[float], Budget] = gaussian_budget
     coefficients: tuple[float, ...] | None = None
     seen: Callable[[Any], Floats] = released_theta
     program: Program | None = None
 
-    def width(self, mu: float) -> int:
-        """Number of columns at a μ."""
-        return self.columns if isinstance(self.columns, int) else self.columns(mu)
+    def __post_init__(self) -> None:
+        one_of("outcome", self.outcome, tuple(Outcome))
+        object.__setattr__(self, "outcome", Outcome(self.outcome))
 
     def model(self, mu: float, relation: Relation | None = None, seed: int | None = None) -> Any:
         """The estimator, with the budget that μ is asked for as."""
@@ -66,11 +69,21 @@ class AuditedFit:
         }
         if relation is Relation.ADD_REMOVE:
             settings["n_at_least"] = self.records // 2
-        return self.make(**settings)
+        try:
+            return self.make(**settings)
+        except TypeError as error:
+            wrong = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            if wrong is None:
+                raise
+            raise SettingError(
+                f"The estimator of the audit {self.name!r} has no parameter {wrong[1]!r}, which outcome="
+                f'"{self.outcome}" declares. Give the outcome that it has: AuditedFit(name, make, outcome="labels" '
+                '(classes), "classes" (three of them), "numbers" (y_bounds), "counts" (y_max) or "none").'
+            ) from None
 
     def plan(self, mu: float, relation: Relation | None = None) -> Plan:
         """The plan of the fit."""
-        plan: Plan = self.model(mu, relation).plan(self.records, self.width(mu))
+        plan: Plan = self.model(mu, relation).plan(self.records, self.columns)
         return plan
 
     def tables(self, plan: Plan, pair: Pair) -> TwinTables:
@@ -80,7 +93,7 @@ class AuditedFit:
     def worlds(self, mu: float, seed: int | None) -> Worlds:
         """The worst pair of tables, what is claimed of a fit, and the score."""
         plan = self.plan(mu)
-        pair = self.pair(self.relation, self.outcome, self.records, self.width(mu))
+        pair = self.pair(self.relation, self.outcome, self.records, self.columns)
         claim = compose(plan.events(), plan.relation)
         if self.coefficients is not None:
             return Worlds(claim, plan.relation, self._by_coefficients(mu, pair, seed))

@@ -99,7 +99,7 @@ def replay(
         plan = fit.plan(mu, chosen)
         if not plan.private:
             raise SettingError("A plan without noise has nothing to compare.")
-        shape = chosen, fit.outcome, fit.records, fit.width(mu)
+        shape = chosen, fit.outcome, fit.records, fit.columns
         for number in range(pairs):
             pair = random_pair(rng, *shape) if number else fit.pair(*shape)
             transcript = fit.tables(plan, pair).run(int(rng.integers(2)), int(rng.integers(2**62)))

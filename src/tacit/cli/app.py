@@ -34,6 +34,7 @@ from tacit.cli.verify import verify
 from tacit.documents.signature import new_key
 from tacit.errors import TacitError
 from tacit.files import replacing, write_text
+from tacit.validate import between
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,6 +109,10 @@ def predict(
     fit: Annotated[Path, argument("FIT", "What tacit fit --output wrote.")],
     data: options.DataFile,
     *,
+    intervals: Annotated[
+        float | None,
+        flag("P", "Add intervals of this level, such as 0.95: of the mean, and of a new response of numbers."),
+    ] = None,
     output: Annotated[Path | None, flag("FILE", "Write a CSV file.", "--output", "-o")] = None,
     file: options.FileOptions,
     force: options.Force = False,
@@ -116,25 +121,32 @@ def predict(
     """Predict probabilities for the records of a table, or values and counts.
 
     Probabilities are those of the second class, or of each where there are three or more; a record with a missing or
-    undeclared value has none. Costs no budget, and protects nobody in the new table.
+    undeclared value has none. Costs no budget, and protects nobody in the new table. Intervals are for fits that paid
+    for theirs; one that is withheld is left empty.
     """
+    if intervals is not None:
+        between("--intervals", intervals, 0, 1)
     require_writable([output], [fit, data], force=force)
     from tacit.estimators.fit import load
 
     with screen.work():
         fitted = load(fit)
-        names = columns_of(fitted.stored.design.response)
-        later = fitted.predict_blocks(data, reading=file.reading_of(fitted.stored.design.reading))
+        names, reading = columns_of(fitted.stored.design.response), file.reading_of(fitted.stored.design.reading)
+        what = "predictions" if names == (OTHER,) else "probabilities"
+        if intervals is None:
+            later = fitted.predict_blocks(data, reading=reading)
+        else:
+            ends, later = fitted.interval_blocks(data, intervals, reading=reading)
+            names = (*names, *ends)
         # The first block now, so that a wrong table is refused before a byte is written.
         blocks = chain(list(islice(later, 1)), later)
         if output is not None:
             with replacing(output) as draft, draft.open("w", encoding="utf-8", newline="\n") as stream:
                 records, missing = write_csv(blocks, stream, names)
             screen.result({"output": str(output), "records": records, "missing": missing})
-            what = "predictions" if names == (OTHER,) else "probabilities"
             screen.plain(f"{records:,} {what}, {missing:,} missing, are in {output}")
         elif screen.as_json:
-            _write_json(blocks, sys.stdout, OTHER if names == (OTHER,) else COLUMN)
+            _write_json(blocks, sys.stdout, OTHER if names[0] == OTHER else COLUMN, names if intervals else ())
         else:
             write_csv(blocks, sys.stdout, names)
 
@@ -159,13 +171,16 @@ def write_csv(blocks: Blocks, stream: TextIO, names: Sequence[str] = (COLUMN,)) 
     return records, missing
 
 
-def _write_json(blocks: Blocks, stream: TextIO, name: str) -> None:
-    stream.write(f'{{"{name}": [')
+def _write_json(blocks: Blocks, stream: TextIO, name: str, columns: Sequence[str] = ()) -> None:
+    """Write a number a record, or a list of them, which `columns` name where they are not the classes."""
+    stream.write(f'{{"columns": {json.dumps(columns)}, "{name}": [' if columns else f'{{"{name}": [')
     separator = ""
     for block in blocks:
         # One number a record, or one for each class; missing where the first is.
         firsts = (block if block.ndim == 1 else block[:, 0]).tolist()
         values = [None if math.isnan(first) else value for first, value in zip(firsts, block.tolist(), strict=True)]
+        if columns:
+            values = [it and [None if math.isnan(number) else number for number in it] for it in values]
         if values:
             stream.write(separator + json.dumps(values)[1:-1])
             separator = ", "

@@ -25,7 +25,7 @@ def compare(
     solvers: Annotated[str | None, flag("NAMES", "Some of the solvers, with commas. Default: all.")] = None,
     repeats: Annotated[int, flag("N", "Fits of each solver.")] = 5,
     file: options.FileOptions,
-    plot: Annotated[Path | None, flag("FILE", "Draw the errors: .png or .svg.")] = None,
+    plot: Annotated[Path | None, flag("FILE", "Draw the errors: .png, .svg or .pdf.")] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     screen: Screen,

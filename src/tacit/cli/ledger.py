@@ -25,6 +25,8 @@ ledger = typer.Typer(
     help="One budget for many fits: create, show, verify, certify, grant, lower, pause, upgrade.",
     epilog=EPILOG,
 )
+LONGEST_CELL = 40
+"""Characters of a formula or a label in a table."""
 Reason = Annotated[str, flag("TEXT", "Why; kept in the ledger for good.")]
 Who = Annotated[str | None, flag("NAME", "Of one analyst only. Default: of everybody.")]
 
@@ -179,14 +181,15 @@ def pause(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Scre
     """Refuse charges from now on, of everybody or of one analyst."""
     opened = existing(file)
     opened.pause(reason, analyst=analyst)
-    _tell(opened, f"Charges are paused: {reason}", screen)
+    _tell(opened, f"{_whose(analyst)} are paused: {reason}", screen)
 
 
 def resume(file: LedgerFile, *, reason: Reason, analyst: Who = None, screen: Screen) -> None:
     """Allow charges again that were paused."""
     opened = existing(file)
     opened.resume(reason, analyst=analyst)
-    _tell(opened, f"Charges go on: {reason}", screen)
+    still = [f"{_whose(who)} stay paused: {why}" for who, why in opened.status().paused.items()]
+    _tell(opened, "; ".join([f"{_whose(analyst)} are paused no more: {reason}", *still]), screen)
 
 
 for command in (create, show, verify, certificate, upgrade, grant, lower, pause, resume):
@@ -200,6 +203,10 @@ def existing(file: Path) -> Ledger:
     if not file.exists():
         raise FileError(f"{str(file)!r} cannot be read: no such file.")
     return Ledger(file)
+
+
+def _whose(analyst: str | None) -> str:
+    return "All charges" if analyst is None else f"Charges of {analyst}"
 
 
 def _tell(opened: Ledger, text: str, screen: Screen) -> None:
@@ -219,14 +226,19 @@ def _sub_budgets(opened: Ledger) -> dict[str, Any]:
     }
 
 
+def _short(text: str) -> str:
+    """A cell that leaves room for the others; --json has all of it."""
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
 def _charges_table(charges: list[Charge], opened: Ledger) -> Table:
     from tacit.accounting.composition import compose
 
     delta, capacity, total = opened.terms.delta, opened.terms.capacity, opened.guarantee()
     relation = None if total is None else total.relation
     columns = {
-        "charge": [one.formula or one.label or "(no label)" for one in charges],
-        "label": [one.label if one.formula else "" for one in charges],
+        "charge": [_short(one.formula or one.label or "(no label)") for one in charges],
+        "label": [_short(one.label) if one.formula and one.label else "" for one in charges],
         "analyst": [one.analyst or "" for one in charges],
         "project": [one.project or "" for one in charges],
         "file": [one.file or "" for one in charges],

@@ -32,7 +32,8 @@ def argument(metavar: str, meaning: str) -> Any:
 
 
 DataFile = Annotated[
-    Path, argument("DATA", "Table: .csv, .csv.gz or .parquet; a folder or quoted pattern for several files.")
+    Path,
+    argument("DATA", "Table: .csv, .tsv, .txt (also .gz) or .parquet; a folder or quoted pattern for several files."),
 ]
 Formula = Annotated[str, argument("FORMULA", 'For example "readmit ~ age + C(ward)".')]
 LedgerFile = Annotated[Path, argument("FILE", "A ledger.")]

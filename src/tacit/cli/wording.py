@@ -44,6 +44,7 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     (" for LinearRegression and Ridge.", " for --family gaussian."),
     ("missing_codes in the schema", "missing_codes in the schema (--missing)"),
     ("Mark them: tacit.public(table)", "If they are, add --public"),
+    ("tacit.Assumptions(…)", "--assume NAME=VALUE"),
     ("inference=False", "--no-inference"),
     ("inference=True", "--inference"),
     ("exponentiate=True", "--exponentiate"),

@@ -30,6 +30,10 @@ class Network:
     description: str
     by_hand: bool = True
     """Whether gradients of single examples are derived layer by layer, and not by torch.func."""
+    channels_last: bool = True
+    """Whether, by hand, the channels of a pixel lie side by side in memory: faster, but some modules cannot view it."""
+    one_by_one: bool = False
+    """Whether each example is passed on its own: torch.func has no rule for a module that needs it."""
     foreign: bool = False
     """Whether it holds a program that is neither torch's nor Tacit's: what that does on a record nobody knows."""
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacit.accounting import gaussian
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Path:
     """Iterates on the user's scale, a row for each, and the budget spent when each was known.
 
@@ -31,6 +31,12 @@ class Path:
 
     def __len__(self) -> int:
         return len(self.coefficients)
+
+    def __repr__(self) -> str:
+        """Say how long it is and what was spent, not every number."""
+        spent = self.epsilon[-1:].tolist()
+        at = "" if self.delta is None or not spent else f", ε from {self.epsilon[0]:.3g} to {spent[0]:.3g}"
+        return f"Path: {len(self):,} iterates of {len(self.names):,} coefficients{at}"
 
     @property
     def epsilon(self) -> NDArray[np.float64]:

@@ -179,13 +179,26 @@ _ALL = (
 )
 FAMILIES = MappingProxyType({family.name: family for family in _ALL})
 """The names that `glm` and a stored fit know."""
+OTHER_NAMES = MappingProxyType(
+    {
+        **dict.fromkeys(("normal", "linear", "ols", "least-squares", "identity"), "gaussian"),
+        **dict.fromkeys(("logistic", "logit", "bernoulli", "binary"), "binomial"),
+        **dict.fromkeys(("softmax", "categorical", "multinomial-logit", "ordinal"), "multinomial"),
+        **dict.fromkeys(("count", "counts", "quasipoisson", "log-linear"), "poisson"),
+        **dict.fromkeys(("negbin", "nb", "negativebinomial", "negative binomial"), "negative-binomial"),
+        **dict.fromkeys(("robust", "rlm"), "huber"),
+        **dict.fromkeys(("median", "pinball"), "quantile"),
+    }
+)
+"""What other libraries call them; of ordered labels the nearest that there is."""
 
 
 def find_family(name: object) -> Family:
     """The family of that name, or an error that lists them."""
     if isinstance(name, str) and name in FAMILIES:
         return FAMILIES[name]
-    close = difflib.get_close_matches(str(name), list(FAMILIES), n=1)
+    meant = OTHER_NAMES.get(str(name).lower().replace("_", "-"))
+    close = [meant] if meant else difflib.get_close_matches(str(name), list(FAMILIES), n=1)
     hint = f' Did you mean "{close[0]}"?' if close else ""
     known = ", ".join(f'"{known}"' for known in FAMILIES)
     raise SettingError(f"family must be one of {known}; got {str(name)[:60]!r}.{hint}")

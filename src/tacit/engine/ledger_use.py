@@ -159,10 +159,11 @@ class Charged:
 
 
 def require_price(plan: Plan, *, private: bool) -> None:
-    """Refuse a plan that the law of the active ledger cannot price, before a record is read or anything is charged."""
+    """Refuse a plan that the active ledger cannot price, or charges that it has paused, before a record is read."""
     ledger = active_ledger()
     if ledger is None or not private:
         return
+    ledger.require_open()
     if ledger.terms.refusals != "curator":
         how = 'Nothing was spent. As the curator, begin the ledger with refusals="curator"; or use'
         if isinstance(plan.loss, BlackBoxLoss):

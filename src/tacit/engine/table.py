@@ -24,10 +24,12 @@ from tacit.errors import ClusterLost, PrivacyWarning, SettingError
 from tacit.ledger.repeated_fits import RefitWarning, file_names, refit_warning
 from tacit.mechanisms.query_responder import Responder, exchange_key, subsample_draw
 from tacit.rows.admission.admit_rows import admit
+from tacit.rows.encoding.cells import require_no_text
+from tacit.rows.encoding.encode_rows import RecordEncoder
 from tacit.rows.encoding.outcome import read_classes
 from tacit.rows.sources.dask_frame import is_dask_frame
 from tacit.rows.sources.opening import open_source
-from tacit.rows.sources.source import attached_names, column_types
+from tacit.rows.sources.source import FOOTER, attached_names, column_types
 from tacit.rows.storage.store import Store
 from tacit.solvers.choice import plan_warnings
 
@@ -163,6 +165,9 @@ class Table:
             Refusals.settle(invalid_rows, beside=[self._data]).invalid_rows,
             np.float64 if exact else np.float32,
         )
+        if settled == "error" or self._source.typed_by == FOOTER:
+            # Elsewhere one word of one record may have made the type: such a column is read cell by cell.
+            require_no_text(self._source.text_among(RecordEncoder.of(design, strict=False).numbers))
         if self._cluster is not None:
             from tacit.engine.cluster_use import public_probe
             from tacit.rows.cluster.admission import admit_on_cluster

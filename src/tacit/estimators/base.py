@@ -36,8 +36,7 @@ from tacit.estimators.saved_estimator import stored_fit_of
 from tacit.estimators.settings import ORDER, UNIT, WEIGHT, Declared, Settings, class_weights, settings_of, unit_name
 from tacit.estimators.surroundings import surroundings
 from tacit.estimators.table_form import feature_names, require_declared_classes, require_form
-from tacit.inference.prediction import Prediction
-from tacit.inference.results import Results, ResultsMixin
+from tacit.inference.results_mixin import ResultsMixin
 from tacit.ledger import current_ledger
 from tacit.losses.loss import Code, Loss
 from tacit.privacy.budget import Budget
@@ -45,6 +44,8 @@ from tacit.solvers.choice import make_plan
 from tacit.solvers.solver import PublicFacts, SolverOptions
 
 if TYPE_CHECKING:
+    from tacit.inference.prediction import Prediction
+    from tacit.inference.results import Results
     from tacit.planning.assumptions import Assumptions
     from tacit.planning.study import Study
 
@@ -106,15 +107,21 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
     @cached_property
     def certificate_(self) -> Certificate:
         """What was guaranteed, and why it is true; built when it is first asked for."""
-        return Certificate.issue(self.release_, Results(self.release_).terms())
+        return Certificate.issue(self.release_, self._results().terms())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fit as JSON, as that of `glm`; `tacit.load` reads it, and `tacit summary` and `predict` do."""
+        """Write the fit as JSON. `tacit.load` reads a `tacit.Fit` as of `glm`; to keep an estimator, use joblib."""
         stored_fit_of(self).write(path)
 
     def _results(self) -> Results:
+        from tacit.inference.results import Results
+
         check_is_fitted(self)
         return Results(self.release_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a release: a fit that was refused has learnt names of columns, and released nothing."""
+        return "release_" in vars(self)
 
     def __dir__(self) -> list[str]:
         """Names of all attributes; scikit-learn's own would compute each of them."""
@@ -140,8 +147,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
         declared = self._declared()
         declared.require(given)
         stand_ins = self._stand_ins()
-        settings = self._settings(unit_name(given))
-        start = self._warm_start()
+        settings, start = self._settings(unit_name(given)), self._warm_start()
         label, where = self._require_table(X, y, given, files=self._reads_files), Cluster.of(cluster)
         require_declared_classes(where, stand_ins)
         with current_ledger.charged_for(self):
@@ -149,9 +155,8 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
                 require_declared("the classes of the response", "classes=[…]")
             refusals = Refusals.settle(settings.invalid_rows, label=label, data=X, beside=(y, *given.values()))
             with refusals.logged():
-                progress = getattr(self, "progress", None)
                 named: dict[str, Any] = {"attached": given, "grouped": UNIT in given, "cluster": where}
-                opened = Table(X, column_vector(y), progress, fewest=settings.fewest, **named)
+                opened = Table(X, column_vector(y), getattr(self, "progress", None), fewest=settings.fewest, **named)
             with opened as table:
                 names, columns = feature_names(self, X, y, table), table.attached
                 self.n_features_in_ = len(names)
@@ -182,8 +187,7 @@ class Model(ResultsMixin, CommonParameters, LedgerMember, ABC):
 
     def _released_by(self, release: Release) -> Self:
         """Become the fit of a release."""
-        self.release_ = release
-        self.plan_ = release.plan
+        self.release_, self.plan_ = release, release.plan
         self.__dict__.pop("certificate_", None)
         self._store(release.coefficients(), release.plan.design)
         return self
@@ -328,8 +332,7 @@ class LinearModel(RegressionParameters, Model):
 
         Guarantee: rows that are not `tacit.public` cost what is given for them; without a budget they are refused.
         """
-        results = self._results()
-        plan = results.release.plan
+        plan = (results := self._results()).release.plan
         paid = epsilon is not None or delta is not None or budget is not None
         if isinstance(X, PublicRows):
             if y is not None or units is not None or paid or scores is not None:
@@ -349,13 +352,11 @@ class LinearModel(RegressionParameters, Model):
         if not paid:
             raise SettingError(UNPAID)
         given = {} if units is None else {UNIT: units}
-        names = ("relation", "n_at_least", "invalid_rows", "random_state")
-        own = {name: getattr(self, name) for name in names}
+        own = {name: getattr(self, name) for name in ("relation", "n_at_least", "invalid_rows", "random_state")}
         settings = settings_of({**own, "epsilon": epsilon, "delta": delta, "budget": budget}, unit=unit_name(given))
-        theta = tuple(np.ravel(results.release.theta).tolist())
+        theta, rows = tuple(np.ravel(results.release.theta).tolist()), (X, y, given)
         facts = [*self._design_facts(plan.design), model_fact(private=results.release.private)]
         with current_ledger.charged_for(self):
-            rows = X, y, given
             return private_scores(plan.design, plan.loss, theta, settings, rows, self._declared(), facts, scores)
 
     def _linear_predictors(self, X: Any, coefficients: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -365,8 +366,7 @@ class LinearModel(RegressionParameters, Model):
         """
         check_is_fitted(self)
         values = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr")
-        if coefficients is None:
-            coefficients = self.release_.coefficients()
+        coefficients = self.release_.coefficients() if coefficients is None else coefficients
         design = self.plan_.design
         if design.feature_map is not None:
             # A matrix has columns without names of their own.

@@ -23,6 +23,15 @@ from tacit.losses.loss import Loss
 from tacit.solvers.evaluation import LOG_LOSS, R2, SQUARED, plan_evaluation
 from tacit.validate import between
 
+ONE_LINE = 120
+"""Characters of scores that are printed side by side."""
+
+
+def _lines(scores: list[str], said: str) -> str:
+    """Scores in one line, or in one each where that would be long."""
+    whole = f"{', '.join(scores)} {said}"
+    return whole if len(whole) <= ONE_LINE else "\n".join([*scores, said])
+
 
 @dataclass(frozen=True)
 class Scores(Mapping[str, float], Displayed):
@@ -61,9 +70,9 @@ class Scores(Mapping[str, float], Displayed):
 
     def __repr__(self) -> str:
         if self.certificate is None:
-            return f"{', '.join(f'{name} {value:.5g}' for name, value in self.items())} (public rows)"
-        scores = ", ".join(f"{name} {value:.5g} ± {self.error[name]:.2g}" for name, value in self.items())
-        return f"{scores} (standard errors: noise and sampling)"
+            return _lines([f"{name} {value:.5g}" for name, value in self.items()], "(public rows)")
+        scores = [f"{name} {value:.5g} ± {self.error[name]:.2g}" for name, value in self.items()]
+        return _lines(scores, "(standard errors: noise and sampling)")
 
 
 def public_scores(response: Response, labels: Any, predicted: Any, *, chances: bool) -> Scores:

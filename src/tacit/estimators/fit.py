@@ -17,16 +17,18 @@ from tacit.certificate.release_digest import digest_of_fit
 from tacit.contract.plan import Plan
 from tacit.contract.release import Release
 from tacit.contract.released_statistic import ReleasedStatistic
+from tacit.design.design import Design
 from tacit.design.reading import Reading
 from tacit.display import Displayed
-from tacit.engine.prediction import margins, offsets
+from tacit.engine.prediction import Outside, margins, offsets
 from tacit.errors import SettingError
 from tacit.estimators.evaluation import UNPAID, Scores, model_fact, private_scores, public_scores
 from tacit.estimators.loss_choice import loss_of, predicted
 from tacit.estimators.public_rows import PublicRows, prepared_start
 from tacit.estimators.settings import settings_of
 from tacit.inference.prediction import Prediction
-from tacit.inference.results import Results, ResultsMixin
+from tacit.inference.results import Results
+from tacit.inference.results_mixin import ResultsMixin
 from tacit.inference.stored_results import StoredResults
 from tacit.inference.summary_rendering import summary_facts
 from tacit.ledger.current_ledger import active_ledger, pinned
@@ -84,9 +86,17 @@ class Fit(ResultsMixin, Displayed):
         return None if self.release is None else self.release.plan
 
     def get_prediction(self, data: Any) -> Prediction:
-        """Mean predictions for new public records, with intervals: `.conf_int()`."""
+        """Mean predictions for new public records, with intervals: `.conf_int()`.
+
+        Rows beyond the declared bounds are predicted at the nearest bound, those of no declared level have NaN; a
+        warning counts both.
+        """
         design, results = self.stored.design, self._results()
-        rows = np.concatenate([np.empty((0, design.width)), *margins(data, design, np.eye(design.width))])
+        outside = Outside(design)
+        rows = np.concatenate(
+            [np.empty((0, design.width)), *margins(data, design, np.eye(design.width), outside=outside)]
+        )
+        outside.warn()
         shift = np.concatenate([np.empty(0), *offsets(data, design)])
         return results.get_prediction(rows, partial(predicted, design.response), shift)
 
@@ -164,14 +174,43 @@ class Fit(ResultsMixin, Displayed):
         """
         design = self.stored.design
         design = design if reading is None else replace(design, reading=reading)
-        for block in margins(data, design, self.stored.coefficients, shifted=True):
+        yield from self._predicted(data, design)
+
+    def _predicted(self, data: Any, design: Design, outside: Outside | None = None) -> Iterator[NDArray[np.float64]]:
+        for block in margins(data, design, self.stored.coefficients, shifted=True, outside=outside):
             yield predicted(design.response, block)
 
+    def interval_blocks(
+        self, data: Any, level: float = 0.95, *, reading: Reading | None = None
+    ) -> tuple[tuple[str, ...], Iterator[NDArray[np.float64]]]:
+        """Names of the ends of intervals, and block by block the means of new records with these ends beside them.
+
+        They are those of `get_prediction`: `conf_int`, and of a response that is a number or a count `response_int`
+        where it is offered. A withheld interval is NaN, and so is everything of a record that could not be read.
+        """
+        design, results = self.stored.design, self._results()
+        design = design if reading is None else replace(design, reading=reading)
+
+        def predictions() -> Iterator[Prediction]:
+            rows = margins(data, design, np.eye(design.width))
+            for block, shift in zip(rows, offsets(data, design), strict=True):
+                yield results.get_prediction(block, partial(predicted, design.response), shift)
+
+        # Of a row of zeros, to see what there is; a fit without intervals is refused here.
+        one = results.get_prediction(np.zeros((1, design.width)), partial(predicted, design.response))
+        names = one.interval_names(level)
+        return names, (found.with_ends(level, names) for found in predictions())
+
     def predict(self, data: Any) -> NDArray[np.float64]:
-        """Prediction for each new record, as `predict_blocks`; not protected, like any lookup."""
-        outputs = self.stored.design.outputs
-        empty = np.empty(0 if outputs == 1 else (0, outputs))
-        return np.concatenate([empty, *self.predict_blocks(data)])
+        """Prediction for each new record, as `predict_blocks`; not protected, like any lookup.
+
+        A warning counts cells beyond the declared bounds, and those of no declared level.
+        """
+        design = self.stored.design
+        empty, outside = np.empty(0 if design.outputs == 1 else (0, design.outputs)), Outside(design)
+        found = np.concatenate([empty, *self._predicted(data, design, outside)])
+        outside.warn()
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit as JSON; `tacit.load` reads it back."""

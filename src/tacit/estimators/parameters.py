@@ -93,7 +93,7 @@ class CommonParameters:
         How many records of one unit are used, for `units`. The guarantee then is for units.
     invalid_rows
         "error" refuses a table with NaN, infinite or undeclared entries, or text in place of numbers; "zero" lets such
-        records contribute nothing. A column whose type is text is refused. None: "error" outside a ledger, where the
+        records contribute nothing. A column of text is refused with "error". None: "error" outside a ledger, where the
         certificate then lists that every record is valid as assumed; inside one "zero", and "error" only if the ledger
         allows refusals.
     random_state

@@ -142,7 +142,8 @@ class PrivateSearchCV(MetaEstimatorMixin, LedgerMember):
     Attributes
     ----------
     best_params_, best_score_, best_estimator_
-        The winner; its score is minus a noised loss.
+        The winner. `best_score_` is no accuracy and no R²: it is minus the noised share of errors (two classes) or
+        minus the noised mean squared error (numbers) on the validating rows, so that larger is better and 0 is best.
     certificate_
         What the whole search guarantees.
 
@@ -304,7 +305,13 @@ class PrivateSearchCV(MetaEstimatorMixin, LedgerMember):
     def _model(self) -> LinearModel:
         if not isinstance(self.estimator, LinearModel):
             what = "a linear model of Tacit, such as tacit.LogisticRegression(epsilon=1, bounds=…)"
-            raise SettingError(f"A search is over settings of {what}, not of a {type(self.estimator).__name__}.")
+            way = (
+                " Search its last step, as PrivateSearchCV(pipeline[-1], params) on pipeline[:-1].transform(X), by the "
+                "step's own names of settings (l2, not step__l2) and transformers that learn nothing."
+            )
+            pipeline = hasattr(self.estimator, "steps") and hasattr(self.estimator, "named_steps")
+            kind = type(self.estimator).__name__
+            raise SettingError(f"A search is over settings of {what}, not of a {kind}.{way if pipeline else ''}")
         model: LinearModel = clone(self.estimator)
         return model
 

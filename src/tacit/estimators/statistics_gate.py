@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -76,6 +77,12 @@ class Mean(Displayed):
         return QueryShape(len(self.expressions), self.by is not None)
 
 
+UNWEIGHTED = (
+    "Means are not weighted: every record counts once, whatever its {0!r}. For a weighted mean of x declare {0!r} as a "
+    "numeric column of a schema without [weight], and divide Mean('x * {0}') by Mean('{0}')."
+)
+
+
 def statistics(
     data: Any,
     schema: Schema | str | os.PathLike[str],
@@ -102,8 +109,8 @@ def statistics(
     data
         A pandas, polars or Arrow table, a matrix, or the path of a CSV or Parquet file.
     schema
-        A `Schema`, or the path of a TOML file: bounds and levels, relation and unit. Its weight is not used: ask for
-        the mean of a product.
+        A `Schema`, or the path of a TOML file: bounds and levels, relation and unit. Its weight is not used, and a
+        warning says so: ask for the mean of a product.
     epsilon, delta, budget
         The budget of all queries together; ε has no default.
     queries
@@ -138,6 +145,8 @@ def statistics(
     True
     """
     declared = Schema.of(schema)
+    if declared.weight is not None:
+        warnings.warn(UNWEIGHTED.format(declared.weight.column), UserWarning, stacklevel=2)
     given = {"epsilon": epsilon, "delta": delta, "budget": budget, "invalid_rows": invalid_rows}
     settings = settings_of({**given, "random_state": random_state, **vars(declared)})
     design = stored_design(declared, columns)

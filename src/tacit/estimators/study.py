@@ -17,6 +17,9 @@ from tacit.planning.study import Study
 from tacit.privacy.budget import Budget
 from tacit.schema.schema import Schema
 
+SEARCHED_FROM = 10_000
+"""Number of records at which a search for the least begins."""
+
 
 def plan(
     formula: str,
@@ -35,7 +38,8 @@ def plan(
     formula, schema, family, row_norm
         As in `tacit.glm`.
     n
-        Number of records. Left out where it is private: the schema's n_at_least is planned with.
+        Number of records. Left out where it is private: the schema's n_at_least is planned with. Without it, or without
+        a budget, the study has no plan yet, and its ``required("n", …)`` or ``required("epsilon", …)`` finds the least.
     assumptions
         What to assume of the table, or second moments that have been released: `tacit.planning.Assumptions`.
     settings
@@ -51,10 +55,21 @@ def plan(
     True
     """
     declared = Schema.of(schema)
+    without = all(settings.get(name) is None for name in ("epsilon", "budget", "noise_multiplier"))
+    if without:
+        settings = {**settings, "epsilon": 1.0}
     known = settings_of({**vars(declared), **settings})
     design = design_from_formula(formula, declared, family=family, row_norm=row_norm)
     loss = loss_of(family, design.response, LossShape.among(settings))
-    return study_of(known, lambda own, records: own.plan(design, records, loss), n, assumptions)
+    unknown = "epsilon" if without else None
+    if n is None and (known.relation.n_is_public or known.n_at_least is None):
+        if without:
+            raise SettingError(
+                "Give n=… to find the least epsilon of a target, epsilon=… to find the least n, or both."
+            )
+        n, unknown = SEARCHED_FROM, "n"
+    study = study_of(known, lambda own, records: own.plan(design, records, loss), n, assumptions)
+    return replace(study, open=unknown)
 
 
 def study_of(

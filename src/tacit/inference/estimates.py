@@ -35,6 +35,8 @@ class Line:
     upper: float | None = None
     privacy_share: float | None = None
     statement: str | None = None
+    degrees: float | None = None
+    """Degrees of freedom of its test; infinite for a normal law."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,16 +116,19 @@ class Estimated(Displayed):
             shown, ends = ratios(shown), ratios(ends)
             errors = shown * errors
         numbers = (shown, errors, self.statistics, self.pvalues, *ends.T, self.privacy_share)
-        columns = (self.names, *(column.tolist() for column in numbers), self.statements)
+        columns = (self.names, *(column.tolist() for column in numbers), self.statements, self.degrees.tolist())
         lines = tuple(Line(*row) for row in zip(*columns, strict=True))
         return tuple(
             Line(line.name, line.coef, statement=line.statement) if line.statement == "withheld" else line
             for line in lines
         )
 
-    def summary_frame(self, level: float = 0.95) -> Any:
-        """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it."""
-        return lines_frame(self.lines(self.conf_int(level)))
+    def summary_frame(self, level: float = 0.95, *, exponentiate: bool = False) -> Any:
+        """Estimates, errors, tests and interval ends; pandas', or a dict of columns without it.
+
+        With `exponentiate` they are ratios, where coefficients are log odds, log rates or log hazards.
+        """
+        return lines_frame(self.lines(self.conf_int(level), exponentiate=exponentiate))
 
     def __str__(self) -> str:
         """Estimates, tests and 95% intervals as plain text."""

@@ -228,14 +228,18 @@ def factor_contrasts(design: Design, factor: str, reference: str | None = None) 
     return Combinations(each, np.zeros(len(labels)), labels)
 
 
-def _places(design: Design, factor: str) -> dict[str, int]:
-    """Places of the coefficients of a factor's levels; the reference level has none."""
+def _coded(design: Design, factor: str) -> dict[str, int]:
     first = int(design.reports_intercept)
-    found = {
+    return {
         column.factors[0].level: place
         for place, column in enumerate(design.columns, first)
         if len(column.factors) == 1 and isinstance(column.factors[0], Indicator) and column.factors[0].column == factor
     }
+
+
+def _places(design: Design, factor: str) -> dict[str, int]:
+    """Places of the coefficients of a factor's levels; the reference level has none."""
+    found = _coded(design, factor)
     if factor not in design.levels or not found:
         known = ", ".join(map(quoted, design.levels)) or "none"
         raise SettingError(
@@ -244,9 +248,23 @@ def _places(design: Design, factor: str) -> dict[str, int]:
     return found
 
 
+def named_contrast(design: Design, text: str) -> Combinations | None:
+    """The difference of two levels that `contrasts` has under such a label as "ward: a - b"; None of other text."""
+    label = re.sub(r"\s*=\s*0\s*$", "", text.strip())
+    for factor, levels in design.levels.items():
+        for level in levels if f"{factor}: " in label else ():
+            if label.endswith(f" - {level}") and _coded(design, factor):
+                found = factor_contrasts(design, factor, level)
+                if label in found.labels:
+                    row = found.labels.index(label)
+                    return Combinations(found.weights[row : row + 1], np.zeros(1), (label,))
+    return None
+
+
 def _spelt(name: str) -> str:
-    """Pattern of a name: blanks inside may be left out, as in I(x**2) for "I(x ** 2)"."""
-    return r"\s*".join(map(re.escape, name.split())) if name == " ".join(name.split()) else re.escape(name)
+    """Pattern of a name: blanks inside may be left out, as in I(x**2) for "I(x ** 2)", and quotes be of either kind."""
+    pattern = r"\s*".join(map(re.escape, name.split())) if name == " ".join(name.split()) else re.escape(name)
+    return re.sub("[\"']", lambda _: "[\"']", pattern)
 
 
 class _Reader:

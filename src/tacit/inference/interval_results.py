@@ -20,6 +20,7 @@ from tacit.inference.hypotheses import (
     between_classes,
     combinations_of,
     factor_contrasts,
+    named_contrast,
     wald_test,
 )
 from tacit.inference.kept_release import KeptRelease
@@ -116,9 +117,22 @@ class IntervalResults:
 
     def _asked(self, combinations: Any) -> tuple[Combinations, tuple[str, ...], str]:
         """Combinations that are asked for at once, what is said of each, and why some are withheld."""
-        asked = combinations_of(combinations, self.names)
+        asked = self._read(combinations)
         asked = between_classes(asked, self.release.plan.design.outputs)
         return asked, self.judgement.of(self.names, asked.weights), self.judgement.why(asked.weights)
+
+    def _read(self, asked: Any) -> Combinations:
+        """Combinations as they are written, some perhaps as `contrasts` names them."""
+        texts = [asked] if isinstance(asked, str) else asked
+        if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
+            return combinations_of(asked, self.names)
+        design = self.release.plan.design
+        parts = [named_contrast(design, text) or combinations_of(text, self.names) for text in texts]
+        return Combinations(
+            np.concatenate([part.weights for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            tuple(label for part in parts for label in part.labels),
+        )
 
     def contrasts(self, factor: str, reference: str | None = None) -> Estimated:
         """Differences between levels of a factor, each by itself."""

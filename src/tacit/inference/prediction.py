@@ -20,6 +20,7 @@ from tacit.validate import between
 
 SHOWN_ROWS = 10
 """Of a prediction that is printed."""
+ENDS, RESPONSE_ENDS = ("lower", "upper"), ("response lower", "response upper")
 Mean = Callable[[Vector], Vector]
 
 
@@ -43,8 +44,8 @@ class Prediction(Displayed):
 
     @property
     def se_mean(self) -> Vector:
-        """Standard error of the expected response, by the slope of the link (delta method)."""
-        return np.asarray(self._steepness() * self.linear.std_errors)
+        """Standard error of the expected response, by the slope of the link (delta method); NaN where withheld."""
+        return np.where(self._withheld, np.nan, self._steepness() * self.linear.std_errors)
 
     def conf_int(
         self, level: float = 0.95, which: str = "total", simultaneous: bool | str = False, *, transform: bool = True
@@ -53,9 +54,9 @@ class Prediction(Displayed):
 
         The ends are those of the linear predictor, taken through the link, so they stay within
         what the response can be. The other parameters are those of `Results.conf_int`; with
-        `simultaneous` all rows are covered at once.
+        `simultaneous` all rows are covered at once. What is withheld is NaN, here as in `summary_frame`.
         """
-        ends = self.linear.conf_int(level, which, simultaneous)
+        ends = _blank(self.linear.conf_int(level, which, simultaneous), self.linear.statements)
         if not transform:
             return ends
         return np.column_stack([self.mean(ends[:, 0]), self.mean(ends[:, 1])])
@@ -107,7 +108,7 @@ class Prediction(Displayed):
         Columns obs_ci_lower and obs_ci_upper are those of `response_int`, where there is one.
         What is withheld is NaN.
         """
-        ends = _blank(self.conf_int(level), self.linear.statements)
+        ends = self.conf_int(level)
         columns = {
             "mean": self.predicted_mean,
             "mean_se": self.se_mean,
@@ -120,14 +121,37 @@ class Prediction(Displayed):
             return frame_of(columns)
         return frame_of({**columns, "obs_ci_lower": responses[:, 0], "obs_ci_upper": responses[:, 1]})
 
+    def interval_names(self, level: float = 0.95) -> tuple[str, ...]:
+        """Names of the ends of all intervals that there are; those of a new label would say next to nothing."""
+        if isinstance(self.response, Binary | ProbitBinary | CloglogBinary):
+            return ENDS
+        try:
+            self.response_int(level)
+        except SettingError:
+            return ENDS
+        return (*ENDS, *RESPONSE_ENDS)
+
+    def with_ends(self, level: float, names: tuple[str, ...]) -> NDArray[np.float64]:
+        """The means, and beside them the ends of these names; NaN where one is withheld or a row could not be read."""
+        parts = [self.predicted_mean[:, None], _blank(self.conf_int(level), self.linear.statements)]
+        if len(names) > len(ENDS):
+            parts.append(_blank(self.response_int(level), self.response_statements))
+        found = np.column_stack(parts)
+        found[np.isnan(found[:, 0])] = np.nan
+        return found
+
     def _shown(self) -> Shown:
         first = replace(self, linear=self.linear.rows(SHOWN_ROWS))
-        ends = _blank(first.conf_int(), first.linear.statements)
+        ends = first.conf_int()
         numbers = columns_of_numbers(*map(np.ndarray.tolist, (first.predicted_mean, first.se_mean, *ends.T)))
         rows = tuple(zip(first.linear.names, *numbers, strict=True))
         left = len(self.linear.names) - len(rows)
         headers = ("row", "mean", "std err", "[0.025", "0.975]")
         return Shown("Predicted means", (), Table(headers, rows), (f"… and {left:,} more rows",) if left else ())
+
+    @property
+    def _withheld(self) -> NDArray[np.bool_]:
+        return np.array([word == "withheld" for word in self.linear.statements], dtype=bool)
 
     def _whole_range(self) -> Vector:
         match self.response:

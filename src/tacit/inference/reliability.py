@@ -125,12 +125,25 @@ class StepJudgement:
             if not chosen.any():
                 continue
             reasons = [cause[0] for cause in self._causes(everyone) if (cause[kind] & chosen).any()]
+            # Two causes may be the same in words.
+            reasons = list(dict.fromkeys(reasons))
+            if HIDDEN in reasons and chosen.sum() > MOST_HIDING:
+                reasons[reasons.index(HIDDEN)] += f" (most of it lies along {self._hiding(names)})"
             whom = _listed([name for name, there in zip(names, chosen.tolist(), strict=True) if there])
             notes.append(f"{word.capitalize()} ({whom}): {'; '.join(reasons)}.")
+        weighting = self.covariance.plan.design.attached.weighting
+        if (words == WITHHELD).any() and weighting is not None:
+            notes.append(WEIGHED.format(weighting.maximum))
         return notes
 
+    def _hiding(self, names: tuple[str, ...]) -> str:
+        """The coefficients that have most of the hidden directions in them, in standard errors."""
+        hidden = self.covariance.errors(np.eye(len(names))).hidden
+        first = np.argsort(-hidden, kind="stable")[:MOST_HIDING]
+        return _listed([names[place] for place in first.tolist() if hidden[place] >= hidden[first[0]] / 2])
 
-WITHHELD = "withheld"
+
+WITHHELD, MOST_HIDING = "withheld", 3
 DEPENDENT = "columns are linearly dependent: their coefficients are one choice of many"
 HIDDEN = (
     "noise hides a direction of these columns (rare or merged levels, collinear columns); more "
@@ -145,7 +158,7 @@ NOISY = "the noise of the curvature is not small"
 RARE = "the outcome is so rare or the pilot so noisy that a second-order bias remains"
 FAINT = (
     "records tell hardly anything of these (a level without a case or without a control?); more records, a larger "
-    "epsilon or merged levels would"
+    "epsilon or merged levels would show it"
 )
 FAINT_NUMBERS = (
     "what records tell of these is hardly above the noise (a level with few records, few events or small amounts?); "
@@ -157,6 +170,11 @@ FLAT = (
     "the response or a column hardly varies within its declared range; declare narrower bounds, or take its logarithm"
 )
 NOTHING = "no direction stands out of the noise"
+WEIGHED = (
+    "Records are weighted up to {:g}, and noise hides what one of that weight can change: a maximum of k times the "
+    "typical weight is as if there were k times fewer records. A smaller maximum cuts the largest weights and may show "
+    "more."
+)
 
 
 def _listed(names: list[str]) -> str:

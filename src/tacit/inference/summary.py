@@ -23,7 +23,7 @@ from tacit.inference.estimates import Estimated, Line, factors_of, lines_frame, 
 from tacit.inference.kept_release import KeptRelease
 from tacit.inference.reliability import ExactJudgement, StepJudgement, not_offered
 from tacit.inference.summary_rendering import summary_csv, summary_html, summary_latex, summary_markdown, summary_text
-from tacit.inference.units import Units, checked_units
+from tacit.inference.units import Units, beside_units, checked_units
 from tacit.losses.loss import Code
 from tacit.privacy.budget import Guarantee
 
@@ -163,7 +163,7 @@ class Summary(Displayed):
             which=shown.which,
             simultaneous=simultaneous_method(shown.simultaneous),
             statement=reliability.statement,
-            notes=reliability.notes,
+            notes=(*reliability.notes, *beside_units(units, named[0])),
             offered=reliability.offered,
             stars=shown.stars,
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import fields
@@ -40,8 +42,10 @@ def lines_table(lines: Sequence[Line], estimate: str = "coef", level: float = 0.
     columns: dict[str, Sequence[str]] = {"": names, estimate: coef, "std err": error}
     # A fit read from a file of 0.1.0 has intervals and no tests.
     if any(line.statistic is not None for line in lines):
-        columns["z"] = [_statistic(line.statistic) for line in lines]
-        columns["P>|z|"] = [_pvalue(line, stars=stars) for line in lines]
+        # p-values are those of a t law wherever an error is itself an estimate.
+        law = "t" if any(math.isfinite(math.inf if it.degrees is None else it.degrees) for it in lines) else "z"
+        columns[law] = [_statistic(line.statistic) for line in lines]
+        columns[f"P>|{law}|"] = [_pvalue(line, stars=stars) for line in lines]
     columns |= {f"[{tail:.4g}": lower, f"{1 - tail:.4g}]": upper}
     shares = [line.privacy_share for line in lines]
     if any(share is not None for share in shares):
@@ -102,45 +106,74 @@ def summary_html(summary: Summary) -> str:
 
 def summary_latex(summary: Summary) -> str:
     """Draw a summary as a LaTeX tabular; it needs the package booktabs."""
-    table = summary_table(summary)
+    return table_latex(summary_table(summary), summary_facts(summary), summary_notes(summary))
+
+
+def table_latex(table: Table, told: Sequence[tuple[str, str]], notes: Sequence[str] = ()) -> str:
+    """Draw a table with facts above it and notes below as a LaTeX tabular."""
     width = len(table.headers)
-    facts = "; ".join(f"{word.lower()} {text}" for word, text in summary_facts(summary))
-    wide = f"\\multicolumn{{{width}}}{{p{{\\linewidth}}}}"
+    facts = "; ".join(f"{word.lower()} {text}" for word, text in told)
+    rows = [(latex_name(name), *(_latex_cell(cell or "---") for cell in cells)) for name, *cells in table.rows]
+    empty = any(not cell for _, *cells in table.rows for cell in cells)
+    said = [facts, *notes, *(["---: withheld."] if empty else [])]
     return "\n".join(
         [
             f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}",
             "\\toprule",
-            f"{wide}{{{_escaped(facts)}}} \\\\",
-            "\\midrule",
             f"{' & '.join(map(_escaped, table.headers))} \\\\",
             "\\midrule",
-            *(f"{' & '.join(map(_latex_cell, row))} \\\\" for row in table.rows),
+            *(f"{' & '.join(row)} \\\\" for row in rows),
             "\\bottomrule",
-            *(f"{wide}{{\\footnotesize {_escaped(note)}}} \\\\" for note in summary_notes(summary)),
             "\\end{tabular}",
+            "",
+            *(f"{{\\footnotesize {_escaped(note)}\\par}}" for note in said),
         ]
     )
 
 
 def summary_markdown(summary: Summary) -> str:
     """Draw a summary as Markdown: facts, table, notes."""
-    table = summary_table(summary)
-    facts = "; ".join(f"{word.lower()} {text}" for word, text in summary_facts(summary))
+    return table_markdown(summary_table(summary), summary_facts(summary), summary_notes(summary))
+
+
+def table_markdown(table: Table, told: Sequence[tuple[str, str]], notes: Sequence[str] = ()) -> str:
+    """Draw a table with facts above it and notes below as Markdown."""
+    facts = "; ".join(f"{word.lower()} {text}" for word, text in told)
     aligned = ["---", *["---:"] * (len(table.headers) - 1)]
     rows = (table.headers, aligned, *table.rows)
     lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in map(one_line, row))} |" for row in rows]
-    return "\n\n".join([facts, "\n".join(lines), *summary_notes(summary)])
+    return "\n\n".join([facts, "\n".join(lines), *notes])
 
 
 def summary_csv(summary: Summary) -> str:
     """Write the lines of a summary as CSV, each number with all its digits."""
-    names = [field.name for field in fields(summary.lines[0])] if summary.lines else []
+    return lines_csv(summary.lines, summary.estimate)
+
+
+def lines_csv(lines: Sequence[Line], estimate: str) -> str:
+    """Write lines as CSV, each number with all its digits."""
+    names = [field.name for field in fields(lines[0])] if lines else []
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([summary.estimate.replace(" ", "_") if name == "coef" else name for name in names])
+    writer.writerow([estimate.replace(" ", "_") if name == "coef" else name for name in names])
     # A term that begins like a formula of a spreadsheet is text.
-    writer.writerows([[_cell(getattr(line, name)) for name in names] for line in summary.lines])
+    writer.writerows([[_cell(getattr(line, name)) for name in names] for line in lines])
     return stream.getvalue().rstrip("\n")
+
+
+def lines_in(form: str, lines: Sequence[Line], estimate: str, level: float) -> str:
+    """Lines of tests in a format that a summary has too: text, html, latex, markdown or csv."""
+    table, fact = lines_table(lines, estimate, level), (("Level", f"{100 * level:.6g}%"),)
+    match form:
+        case "html":
+            return Shown("", fact, table).html(columns=2)
+        case "latex":
+            return table_latex(table, fact)
+        case "markdown":
+            return table_markdown(table, fact)
+        case "csv":
+            return lines_csv(lines, estimate)
+    return table.text()
 
 
 def _cell(value: object) -> str:
@@ -210,8 +243,19 @@ _LATEX = {
 }
 
 
+_LEVEL = re.compile(r"(?:C\(|factor\()?([^\[\]():]*?[^\[\]():\s])(?:, [^\[\]]*)?\)?\[T\.([^\]]*)\]")
+_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([-+]?)0*(\d+)(?!\w)")
+
+
+def latex_name(name: str) -> str:
+    """A term for a paper: "C(ward)[T.surgery]" is "ward: surgery", and a product has its sign."""
+    readable = _LEVEL.sub(r"\1: \2", one_line(name))
+    return _escaped(readable.replace(":", "\0").replace("\0 ", ": ").replace("\0", " × "))
+
+
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in one_line(text))
+    escaped = "".join(_LATEX.get(character, character) for character in one_line(text))
+    return _POWER.sub(lambda it: f"${it[1]}\\cdot 10^{{{it[2].strip('+')}{it[3]}}}$", escaped).replace("×", r"$\times$")
 
 
 def _latex_cell(text: str) -> str:

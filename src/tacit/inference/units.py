@@ -18,6 +18,8 @@ Units = Mapping[str, float | tuple[float, str]]
 Words that begin with a number follow "age, per"; any others stand in the place of the term.
 """
 
+MOST_LISTED = 40
+"""Terms that an error names."""
 NO_DATES: Mapping[str, str] = MappingProxyType({})
 _DAYS = {"day": 1.0, "week": 7.0, "month": YEAR / 12, "year": YEAR, "decade": 10 * YEAR}
 _SPAN = re.compile(rf"(\d+(?:\.\d+)?) ({'|'.join(_DAYS)})s?\b")
@@ -34,10 +36,14 @@ def checked_units(
     of dates, and whether they count "days" or "years": "10 years" of one that counts days are 3652.425 of them.
     """
     found = dict[str, tuple[float, str]]()
-    for name, given in (units or {}).items():
+    for written, given in (units or {}).items():
+        # As in a formula, where a name with blanks stands in backquotes.
+        name = written if written in names else str(written).replace("`", "")
         meant = [it for it in names if it == name] or [it for it in names if it.endswith(f": {name}")]
         if not meant:
-            raise SettingError(f"units name {shown(name)}, which is no term; the terms are {', '.join(names[:8])}.")
+            more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+            known = ", ".join(names[:MOST_LISTED])
+            raise SettingError(f"units name {shown(written)}, which is no term; the terms are {known}{more}.")
         factor, words = _both(name, given)
         if not math.isfinite(factor) or factor <= 0:
             raise SettingError(f"units of {shown(name)} must be a positive number; got {shown(factor)}.")
@@ -86,5 +92,16 @@ def parsed_units(texts: Sequence[str]) -> dict[str, tuple[float, str]]:
             factor = math.nan
         if not equals or not name.strip() or math.isnan(factor):
             raise SettingError(f'units are written as "age=10 years" or "bmi=5"; got {shown(text)}.')
-        found[name.strip()] = (factor, f"{name.strip()}, per {rest.strip()}")
+        found[name.strip()] = (factor, f"{name.strip().replace('`', '')}, per {rest.strip()}")
     return found
+
+
+def beside_units(units: Mapping[str, tuple[float, str]], names: Sequence[str]) -> list[str]:
+    """Say which products of a term with units are still for one unit."""
+    left = [
+        f"{other} ({name} still by one unit)"
+        for name in units
+        for other in names
+        if other not in units and name in other.split(":")
+    ]
+    return [f"Units of a term are not those of its products: {', '.join(left)}. Give them units too."] if left else []

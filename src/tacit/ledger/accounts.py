@@ -89,8 +89,8 @@ class Accounts:
         common = self.capacity - sum(self.granted.values(), Fraction(0))
         return (common if account is COMMON else self.granted[account]) - self.spent.get(account, 0)
 
-    def charged(self, analyst: str | None, cost: Fraction) -> Accounts:
-        """Return the accounts after a charge; `BudgetError` where too little is left for it."""
+    def require_open(self, analyst: str | None) -> None:
+        """Refuse what would be refused at any price: paused charges, and an analyst without a grant."""
         for name in (COMMON, analyst):
             if name in self.paused:
                 whose = "this ledger" if name is COMMON else f"the analyst {name!r}"
@@ -98,6 +98,11 @@ class Accounts:
                     f"charges of {whose} are paused: {self.paused[name] or 'no reason was given'}. "
                     "Nothing was spent. Its curator can resume them"
                 )
+        self.account_of(analyst)
+
+    def charged(self, analyst: str | None, cost: Fraction) -> Accounts:
+        """Return the accounts after a charge; `BudgetError` where too little is left for it."""
+        self.require_open(analyst)
         left = self.left(analyst)
         if cost > left:
             raise BudgetError(

@@ -277,9 +277,10 @@ class Chain:
             raise SettingError("a key needs the digest of the request that it stands for")
         for name, given, own in (("relation", relation, self.relation), ("unit", unit, self.unit)):
             if own is not None and given != own:
+                how = f'give relation="{own}"' if name == "relation" else _declaring(own)
                 raise LedgerError(
                     f'the charge is for the {name} "{given}", but this ledger is kept for '
-                    f'"{own}": the two do not add up. Fit under "{own}", or start another ledger'
+                    f'"{own}": the two do not add up. Fit under "{own}" ({how}), or start another ledger'
                 )
         if not isinstance(document["events"], list) or not document["events"]:
             raise LedgerError("a charge without events has no price and cannot be made")
@@ -342,6 +343,14 @@ def _named(charge: Charge, analyst: str | None) -> str:
     what = charge.formula or charge.label
     who = charge.analyst if analyst is None else None
     return (f" ({what}" if what else " (no label") + (f", by {who})" if who else ")")
+
+
+def _declaring(unit: str) -> str:
+    """Say how a fit declares a unit."""
+    if unit in {"row", "record"}:
+        return f'in the schema unit = "{unit}"; of an estimator leave units= out'
+    named = f'with a name: max_rows_per_unit=1 and fit(X, y, units=pandas.Series(…, name="{unit}"))'
+    return f'in the schema unit = "{unit}"; an estimator has the column of whose each record is, {named}'
 
 
 def _amount(left: Budget) -> str:

@@ -186,6 +186,14 @@ class Ledger(Displayed):
             session.append(charge)
         return Reservation(charge.sequence, charge.hash)
 
+    def require_open(self) -> None:
+        """Refuse what would be refused at any price: charges that are paused, or of an analyst who has no grant.
+
+        Guarantee: nothing is spent, and no record is read. A request under a key may be answered already.
+        """
+        if self.key is None:
+            self._current().accounts.require_open(self.analyst)
+
     def price(self, events: Iterable[Event], relation: Relation | str) -> Fraction:
         """Return what events would cost here, in the currency of the law; refuse those that have no cost in it.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -32,6 +33,8 @@ SIGNATURE = "float64(float64, float64)"
 MARGINS = np.concatenate([-np.geomspace(20.0, 0.01, 60), np.geomspace(0.01, 20.0, 60)])
 """Public margins at which slope and value are compared."""
 LABELS = (0.0, 1.0, -1.0, 0.37)
+CLASSES = (0.0, 1.0)
+"""Labels that every own loss can meet."""
 STEP = 1e-5
 """Of a central difference, whose error is near 1e-10 for values of size 1."""
 TOLERANCE = 1e-4
@@ -74,6 +77,13 @@ class OwnLoss(Loss):
         bent = self.smoothness * scale**2
         return replace(self, shape=(center, scale, steepest), lipschitz=steepest * scale, smoothness=bent)
 
+    def __repr__(self) -> str:
+        """Say its name and its constants."""
+        shape = "convex" if self.convex else "not convex"
+        return (
+            f"OwnLoss({self.name!r}: slopes up to {self.lipschitz:.4g}, curvature up to {self.smoothness:.4g}, {shape})"
+        )
+
     def __deepcopy__(self, _memo: Any) -> OwnLoss:
         """Return itself: nothing in it changes, and a copied function would be compiled again."""
         return self
@@ -99,7 +109,8 @@ def own_loss(
 
     Guarantee: slopes are within ±lipschitz whatever the function returns. A value that is not finite, or an exception,
     counts as slope 0. A function that draws random numbers, prints or calls the interpreter is refused, as is a slope
-    that is not the derivative of the value on a public grid.
+    that is not the derivative of the value on a public grid. Where slopes are cut on that grid, which makes another
+    loss of it, a warning says so.
 
     Parameters
     ----------
@@ -126,7 +137,15 @@ def own_loss(
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 60:
         raise SettingError("name must be a short printable text.")
     loss = _restored(slope, value, f"own: {name}", steepest, bent, (0.0, 1.0, steepest), bool(convex))
-    _require_derivative(loss.compiled.ctypes, value, steepest)
+    cut_at = _require_derivative(loss.compiled.ctypes, value, steepest)
+    if cut_at is not None:
+        warnings.warn(
+            f"Slopes of this loss are cut: at margin {cut_at[0]:.3g} and label {cut_at[1]:g} the value is steeper than "
+            f"lipschitz={steepest:g}. What is minimised is another loss then, which goes on linearly from there. Give "
+            "a larger lipschitz (noise grows with it), or a value that is no steeper, such as Huber's.",
+            UserWarning,
+            stacklevel=2,
+        )
     return loss
 
 
@@ -197,17 +216,24 @@ def _compiled(function: Any) -> Any:
     try:
         return numba.njit(SIGNATURE, error_model="numpy")(plain)
     except (NumbaError, TypeError, ValueError) as error:
-        line = str(error).strip().splitlines()[0]
+        line = _told(str(error))
         raise SettingError(
             "slope and value must be functions of two floats, margin and label, that return a float and that numba can "
             f"compile: plain arithmetic and the module math. numba said: {line[:200]}"
         ) from error
 
 
-def _require_derivative(at: Any, value: Any, steepest: float) -> None:
-    """Compare the slope with differences of the value on a public grid."""
+def _told(message: str) -> str:
+    """The line of numba's message that names what is wrong; those before it say in which of its passes."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith("Failed in ")), "nothing")
+
+
+def _require_derivative(at: Any, value: Any, steepest: float) -> tuple[float, float] | None:
+    """Compare the slope with differences of the value on a public grid; return a margin and label where it is cut."""
     of = _compiled(value)
     worst, shown, wrong, count = 0.0, (0.0, 0.0, 0.0, 0.0), 0, 0
+    cut_at: tuple[float, float] | None = None
     for label in LABELS:
         for margin in MARGINS.tolist():
             step = STEP * max(1.0, abs(margin))
@@ -220,6 +246,8 @@ def _require_derivative(at: Any, value: Any, steepest: float) -> None:
             # Values of large size have differences of few digits.
             noise = TOLERANCE * (1.0 + abs(expected)) + 4e-16 * max(map(abs, (*ends, middle))) / step
             cut = min(max(expected, -steepest), steepest)
+            if label in CLASSES and abs(expected) - noise > steepest * (1.0 + TOLERANCE):
+                cut_at = min(cut_at or (margin, label), (margin, label), key=lambda place: abs(place[0]))
             gap = abs(found - cut)
             count += 1
             if gap > noise and not min(sides) - noise <= found <= max(sides) + noise:
@@ -234,6 +262,7 @@ def _require_derivative(at: Any, value: Any, steepest: float) -> None:
             f"The declared slope is not the derivative of the value: at margin {margin:.4g} and label {label:g} the "
             f"slope is {found:.6g}, and differences of the value give {cut:.6g} (cut to ±lipschitz). Mend one of them."
         )
+    return cut_at
 
 
 def _number(function: Any, margin: float, label: float) -> float:

@@ -25,6 +25,8 @@ VANISHING = 2.0**-63
 """Squares below the smallest float32 may be lost: this times the root of the number of squares is added to a norm."""
 LARGEST_NORM = 2.0**60
 """Gradients beyond it, and activations, count as not finite: their clip factors would have few digits."""
+EXACT = 1024
+"""Blocks whose whole numbers are added up in float64: each is below 2^42, and so their sum is exact."""
 ALIGNMENT = 64
 """Bytes to which torch aligns new memory."""
 
@@ -74,8 +76,9 @@ def norms(parts: Mapping[str, Part], width: int) -> Tensor:
 def _squares(part: Part) -> Tensor:
     match part:
         case Outer(left, right):
-            # Scaled: a small factor, whose squares vanish, may meet a large one.
-            return _scaled_squares(left) * _scaled_squares(right)
+            # In float64: a small factor, whose squares would vanish in float32, may meet a large one.
+            ours, theirs = _wide_squares(left), _wide_squares(right)
+            return torch.where(torch.maximum(ours, theirs) <= LARGEST_NORM**2, ours * theirs, math.inf)
         case Dense(rows):
             return _row_squares(rows)
         case Scattered(rows):
@@ -94,12 +97,10 @@ def _row_squares(rows: Tensor) -> Tensor:
     return found
 
 
-def _scaled_squares(rows: Tensor) -> Tensor:
-    """The same of rows whose largest entry is made 1; infinite beyond the largest norm."""
-    largest = torch.linalg.vector_norm(rows, ord=math.inf, dim=1)
-    some = torch.where(largest > 0, largest, 1.0)
-    found = _row_squares(rows / some[:, None]) * some.double().square()
-    return torch.where(largest <= LARGEST_NORM, found, math.inf)
+def _wide_squares(rows: Tensor) -> Tensor:
+    """The same with every square in float64, where none vanishes and none is too large."""
+    found: Tensor = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64).square()
+    return found
 
 
 def clip_factors(norm: Tensor, clip: float, filled: Tensor) -> Tensor:
@@ -150,15 +151,21 @@ def _sum_of(part: Part, factors: Tensor, unit: float) -> Tensor:
             sums = torch.bmm(factors.reshape(blocks, 1, BLOCK), rows.unflatten(0, (blocks, BLOCK))).flatten(1)
         case Scattered(rows, places, height):
             return _scattered_sum(rows * factors[:, None, None], places, height, unit)
-    return _whole(sums, unit).sum(0)
+    return _added(_whole(sums, unit))
 
 
 def _whole(sums: Tensor, unit: float) -> Tensor:
-    return torch.round(sums.double() * unit).to(torch.int64)
+    """Whole numbers of 1 / unit, in float64."""
+    return sums.double().mul_(unit).round_()
+
+
+def _added(whole: Tensor) -> Tensor:
+    """Sum of whole numbers over blocks: exact in float64 for some, and of these in integers."""
+    return torch.stack([some.sum(0).to(torch.int64) for some in whole.split(EXACT)]).sum(0)
 
 
 def _scattered_sum(rows: Tensor, places: Tensor, height: int, unit: float) -> Tensor:
     """Each row is rounded on its own, so that no sum of floats is left."""
     total = torch.zeros(height, rows.shape[2], dtype=torch.int64)
-    total.index_add_(0, places.flatten(), _whole(rows.flatten(0, 1), unit))
+    total.index_add_(0, places.flatten(), _whole(rows.flatten(0, 1), unit).to(torch.int64))
     return total.flatten()

@@ -8,7 +8,8 @@ example follows from its input a and from the gradient g at its output:
     Embedding                 g_t at the row of token t, equal tokens added up
     GroupNorm, LayerNorm      Σ over positions of g x̂ and of g
 
-Other modules go to `torch.func`. Proof: proofs/mechanisms/example_gradients.md.
+Other modules go to `torch.func`; where it has no rule for many examples, each is passed on its own. Proof:
+proofs/mechanisms/example_gradients.md.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -62,8 +64,39 @@ def parameters_of(module: nn.Module) -> dict[str, nn.Parameter]:
 
 
 def example_parts(network: Network, inputs: Tensor, labels: Tensor) -> dict[str, Part]:
-    """Gradients of the loss of each example, by parameter."""
-    return (_by_layer if network.by_hand else _by_functions)(network.module, network.loss, inputs, labels)
+    """Gradients of the loss of each example, by parameter.
+
+    An example with a token that an embedding has not is no number there, and so is its loss where that is used.
+    """
+    with _known_tokens(network.module):
+        if network.by_hand:
+            laid = _channels_last(inputs) if network.channels_last and inputs.ndim == 4 else inputs
+            return _by_layer(network.module, network.loss, laid, labels)
+        return _by_functions(network.module, network.loss, inputs, labels, one_by_one=network.one_by_one)
+
+
+@contextmanager
+def _known_tokens(module: nn.Module) -> Iterator[None]:
+    """Look up a token that an embedding has not as its first, with no numbers as what is found."""
+    unknown: dict[int, list[Tensor]] = {}
+
+    def looked_up(layer: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        tokens, *others = given
+        wrong = (tokens < 0) | (tokens >= layer.num_embeddings)
+        unknown.setdefault(id(layer), []).append(wrong)
+        return torch.where(wrong, 0, tokens), *others
+
+    def found(layer: nn.Module, _given: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        return torch.where(unknown[id(layer)].pop()[..., None], math.nan, output)
+
+    embeddings = [layer for layer in module.modules() if isinstance(layer, nn.Embedding)]
+    hooks = [layer.register_forward_pre_hook(looked_up) for layer in embeddings]
+    hooks += [layer.register_forward_hook(found) for layer in embeddings]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def is_by_hand(module: nn.Module) -> bool:
@@ -91,6 +124,16 @@ def _is_plain(layer: nn.Module) -> bool:
     if isinstance(layer, nn.Embedding):
         return layer.max_norm is None and not layer.scale_grad_by_freq and not layer.sparse
     return True
+
+
+def _channels_last(inputs: Tensor) -> Tensor:
+    """The same numbers with the channels of a pixel side by side, where torch pools and convolves faster.
+
+    Strides are stated also for a single channel: torch decides by them, and passes the layout on.
+    """
+    _, channels, high, wide = inputs.shape
+    moved = inputs.permute(0, 2, 3, 1).contiguous()
+    return moved.as_strided(inputs.shape, (channels * high * wide, 1, channels * wide, channels))
 
 
 def _by_layer(
@@ -137,7 +180,8 @@ def _parts(layer: Any, given: Tensor, gradient: Tensor) -> Iterator[tuple[str, P
             yield "weight", Dense(rows.flatten(1))
             bias = flat.sum(1)
     elif isinstance(layer, nn.Conv2d):
-        flat = gradient.flatten(2)
+        # (example, channel, position), where channels lie side by side.
+        flat = gradient.permute(0, 2, 3, 1).flatten(1, 2).transpose(1, 2)
         yield "weight", Dense(_of_patches(layer, given, flat))
         bias = flat.sum(2)
     elif isinstance(layer, nn.GroupNorm):
@@ -161,7 +205,7 @@ def _of_patches(layer: nn.Conv2d, given: Tensor, gradient: Tensor) -> Tensor:
     index = _patch_index(tuple(padded.shape[1:]), layer.kernel_size, layer.stride, layer.dilation, layer.groups)
     count, groups = len(given), layer.groups
     (_, positions, entries), height = index.shape, layer.out_channels // groups
-    flat, heads = padded.flatten(1), gradient.reshape(count, groups, height, positions)
+    flat, heads = padded.permute(0, 2, 3, 1).flatten(1), gradient.unflatten(1, (groups, height))
     found = torch.empty(count, groups, height, entries)
     patches = torch.empty(min(count, BLOCK), groups, positions, entries)
     # Some examples at a time: their patches are read again while they are in the cache.
@@ -177,9 +221,10 @@ def _of_patches(layer: nn.Conv2d, given: Tensor, gradient: Tensor) -> Tensor:
 def _patch_index(
     shape: tuple[int, ...], kernel: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int], groups: int
 ) -> Tensor:
-    """Where the entries of all patches stand in a flat padded input: (group, position, entry)."""
+    """Where the entries of all patches stand in a flat padded input, channels last: (group, position, entry)."""
     (high, wide), (down, right), (rows, columns) = kernel, stride, dilation
-    places = torch.arange(math.prod(shape)).reshape(1, *shape)
+    channels, *sizes = shape
+    places = torch.arange(math.prod(shape)).reshape(1, *sizes, channels).permute(0, 3, 1, 2)
     windows = places.unfold(2, (high - 1) * rows + 1, down).unfold(3, (wide - 1) * columns + 1, right)
     found: Tensor = windows[..., ::rows, ::columns].unflatten(1, (groups, -1)).permute(0, 1, 3, 4, 2, 5, 6)
     return found.reshape(groups, found.shape[2] * found.shape[3], -1)
@@ -195,7 +240,7 @@ def _of_tokens(layer: nn.Embedding, tokens: Tensor, gradient: Tensor) -> Scatter
 
 
 def _by_functions(
-    module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, labels: Tensor
+    module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, labels: Tensor, *, one_by_one: bool
 ) -> dict[str, Part]:
     """Gradients by `torch.func`, of all parameters, formed for every example."""
     values = {name: value.detach() for name, value in module.named_parameters()}
@@ -203,10 +248,35 @@ def _by_functions(
     fixed = {**values, **dict(module.named_buffers())}
 
     def of_one(parameters: dict[str, Tensor], given: Tensor, label: Tensor) -> Tensor:
-        output = torch.func.functional_call(module, {**fixed, **parameters}, (given[None],))
+        others = {name: value.clone() for name, value in fixed.items()} if one_by_one else fixed
+        output = torch.func.functional_call(module, {**others, **parameters}, (given[None],))
         return loss(output, label[None]).sum()
 
+    if one_by_one:
+        return _one_by_one(of_one, trained, inputs, labels)
     of_all = torch.func.vmap(torch.func.grad(of_one), in_dims=(None, 0, 0), randomness="different")
     # Fused attention has no rule for batches of examples, and would be computed one by one.
     with sdpa_kernel(SDPBackend.MATH):
         return {name: Dense(rows.flatten(1)) for name, rows in of_all(trained, inputs, labels).items()}
+
+
+def _one_by_one(
+    of_one: Callable[[dict[str, Tensor], Tensor, Tensor], Tensor],
+    trained: dict[str, Tensor],
+    inputs: Tensor,
+    labels: Tensor,
+) -> dict[str, Part]:
+    """A pass for each example; a parameter that an example does not use has zeros.
+
+    Each has copies of all weights and buffers of its own, so that no example finds what another one left there.
+    """
+    found = {name: Dense(torch.zeros(len(inputs), value.numel())) for name, value in trained.items()}
+    for row in range(len(inputs)):
+        with torch.enable_grad():
+            leaves = {name: value.clone().requires_grad_() for name, value in trained.items()}
+            value = of_one(leaves, inputs[row].clone(), labels[row].clone())
+        gradients = torch.autograd.grad(value, list(leaves.values()), allow_unused=True)
+        for name, gradient in zip(leaves, gradients, strict=True):
+            if gradient is not None:
+                found[name].rows[row] = gradient.flatten()
+    return dict(found)

@@ -96,7 +96,9 @@ def load_vector(module: nn.Module, theta: NDArray[np.float64]) -> None:
     parameters = parameters_of(module)
     if theta.shape != (sum(value.numel() for value in parameters.values()),):
         raise SettingError("theta must have one entry for each trained parameter.")
-    values = torch.from_numpy(theta.astype(np.float32))
+    with np.errstate(over="ignore"):
+        # Infinite weights leave no example a gradient.
+        values = torch.from_numpy(theta.astype(np.float32))
     first = 0
     with torch.no_grad():
         for value in parameters.values():

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tacit.contract.network_query import Network
 from tacit.errors import SettingError
 from tacit.mechanisms.clipped_sum import require_plain_torch
-from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered, example_parts, is_by_hand
+from tacit.mechanisms.example_gradients import Dense, Outer, Part, Scattered, example_parts, is_by_hand, parameters_of
 
 MIXING = {
     nn.modules.batchnorm._BatchNorm: "nn.GroupNorm",  # noqa: SLF001 - the base of all its kinds
@@ -46,6 +46,16 @@ def require_separate(module: nn.Module) -> None:
                     f"{where} mixes the examples of a batch, so that no clip bounds what one of them changes. "
                     f"Use {instead} in its place. Nothing was spent."
                 )
+        if getattr(layer, "max_norm", None) is not None and isinstance(layer, nn.Embedding | nn.EmbeddingBag):
+            raise SettingError(
+                f"{where} shortens the weights of the tokens that it meets, which nobody pays for. Set max_norm=None. "
+                "Nothing was spent."
+            )
+        if isinstance(layer, nn.EmbeddingBag):
+            raise SettingError(
+                f"{where} has no check of single tokens here: a record with a token that it has not would end the "
+                "training. Use nn.Embedding and then a mean over the tokens, x.mean(1). Nothing was spent."
+            )
         if getattr(layer, "track_running_stats", False):
             raise SettingError(
                 f"{where} keeps statistics of the examples, which nobody pays for. Set track_running_stats=False. "
@@ -64,8 +74,12 @@ def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...],
     require_separate(network.module)
     require_plain_torch()
     inputs, targets = _made_up(shape, chunk), _made_up(labels, chunk)
-    chosen = replace(network, by_hand=is_by_hand(network.module) and _agrees(network, inputs, targets))
-    before, losses = _parts(chosen, inputs, targets), _losses(network, inputs, targets)
+    stored = {name: value.clone() for name, value in network.module.named_buffers()}
+    losses = _losses(network, inputs, targets)
+    _require_gradient(network, inputs, targets)
+    chosen = _chosen(network, inputs, targets)
+    before = _parts(chosen, inputs, targets)
+    _require_kept(network.module, stored)
     for place in (0, chunk // 2, chunk - 1):
         for change in _changes(inputs[place]):
             other = inputs.clone()
@@ -78,6 +92,32 @@ def rehearsed(network: Network, shape: tuple[Any, ...], labels: tuple[Any, ...],
                     "must be computed on its own. Nothing was spent."
                 )
     return chosen
+
+
+def _require_kept(module: nn.Module, stored: dict[str, Tensor]) -> None:
+    """Refuse buffers that a pass changes: they would keep something of the examples, or leave what was trained."""
+    for name, value in module.named_buffers():
+        if name not in stored or not _same_bits(stored[name], value):
+            raise SettingError(
+                f"The module changes its buffer {name} while it is run: what that keeps of the examples nobody pays "
+                "for. Use layers without such a state (weight_norm in place of spectral_norm). Nothing was spent."
+            )
+
+
+def _chosen(network: Network, inputs: Tensor, targets: Tensor) -> Network:
+    """How gradients are to be computed: by hand where they are torch.func's, one by one where that has no rule."""
+    few = inputs[:COMPARED], targets[:COMPARED]
+    by_functions = replace(network, by_hand=False)
+    try:
+        expected = example_parts(by_functions, *few)
+    except FAILURES:
+        return replace(by_functions, one_by_one=True)
+    if is_by_hand(network.module):
+        for channels_last in (True, False):
+            by_hand = replace(network, by_hand=True, channels_last=channels_last)
+            if _agrees(by_hand, expected, *few):
+                return by_hand
+    return by_functions
 
 
 def _made_up(shape: tuple[Any, ...], count: int) -> Tensor:
@@ -105,6 +145,24 @@ def _losses(network: Network, inputs: Tensor, targets: Tensor) -> Tensor:
     return found
 
 
+def _require_gradient(network: Network, inputs: Tensor, targets: Tensor) -> None:
+    """Refuse a loss that no trained parameter moves: the training would follow noise alone."""
+
+    def used() -> bool:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            total = network.loss(network.module(inputs), targets).sum()
+            trained = list(parameters_of(network.module).values())
+            if not total.requires_grad:
+                return False
+            return any(it is not None for it in torch.autograd.grad(total, trained, allow_unused=True))
+
+    if not _refused_if_failing(inputs, targets, used):
+        raise SettingError(
+            "The loss has no gradient in the trained parameters, so that they would follow noise alone. Take it from "
+            "the outputs with functions of torch, without detach(), numpy, argmax() or rounding. Nothing was spent."
+        )
+
+
 def _parts(network: Network, inputs: Tensor, targets: Tensor) -> dict[str, Part]:
     """Gradients of single examples with the same random numbers, if the module draws any."""
     with torch.random.fork_rng(devices=[]):
@@ -124,20 +182,21 @@ def _kind(tensor: Tensor) -> str:
     return f"of shape {tuple(tensor.shape)} and type {str(tensor.dtype).removeprefix('torch.')}"
 
 
-def _agrees(network: Network, inputs: Tensor, targets: Tensor) -> bool:
-    """Whether gradients derived by hand are those of torch.func, for some examples."""
-    by_functions, by_hand = (replace(network, by_hand=by_hand) for by_hand in (False, True))
-    few = inputs[:COMPARED], targets[:COMPARED]
+def _agrees(by_hand: Network, expected: dict[str, Part], inputs: Tensor, targets: Tensor) -> bool:
+    """Whether gradients derived by hand are those of torch.func."""
     try:
-        derived = example_parts(by_hand, *few)
+        derived = example_parts(by_hand, inputs, targets)
     except FAILURES:
         # A layer that is used twice, or whose output is changed in place.
         return False
-    expected = _parts(by_functions, *few)
     if expected.keys() != derived.keys():
         return False
     for name, part in expected.items():
-        want, got = formed(part), formed(derived[name])
+        want, rows = formed(part), [len(it) for it in derived[name] if isinstance(it, Tensor)]
+        # A layer's input may have something else than examples first.
+        if rows != [len(want)] * len(rows):
+            return False
+        got = formed(derived[name])
         if not bool((want - got).norm() <= TOLERANCE * (want.norm() + TOLERANCE)):
             return False
     return True

@@ -142,6 +142,10 @@ class TrainingFolder:
             draft.write_bytes(written.getvalue())
         return file
 
+    def is_at_start(self, step: int | None) -> bool:
+        """Whether to go on from the first weights: as step 0, or because a program ended before any checkpoint."""
+        return step == 0 or (step is None and not any(self.path.glob("step-*.npz")))
+
     def load(self, step: int | None = None) -> NetworkState:
         """The state of a checkpoint, the latest unless a step is named."""
         found = sorted(self.path.glob("step-*.npz"))

@@ -29,7 +29,7 @@ class Examples(NamedTuple):
 def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Examples:
     """Read arrays, tensors or a TensorDataset; a loader is refused.
 
-    Guarantee: no example is refused for its content. Tokens that an embedding has not make an example invalid; numbers
+    Guarantee: no example is refused for its content. Tokens that no embedding has make an example invalid; numbers
     that are not finite are left to the loss, which then has no gradient. Inside a ledger lists and frames are refused
     by their type: what they are read as depends on each of their cells.
     """
@@ -62,7 +62,7 @@ def examples_of(X: Any, y: Any, module: nn.Module, *, whole_labels: bool) -> Exa
     if not sizes:
         return Examples(_float32(inputs), labels, valid)
     tokens = np.ascontiguousarray(inputs, dtype=np.int64)
-    known = ((tokens >= 0) & (tokens < min(sizes))).all(axis=tuple(range(1, tokens.ndim)))
+    known = ((tokens >= 0) & (tokens < max(sizes))).all(axis=tuple(range(1, tokens.ndim)))
     return Examples(tokens, labels, np.asarray(known) & valid)
 
 
@@ -86,7 +86,10 @@ def _float32(cells: NDArray[Any]) -> NDArray[np.float32]:
 
 def _array(values: Any) -> NDArray[Any]:
     try:
-        return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+        if isinstance(values, torch.Tensor):
+            # Numpy has no bfloat16, whose numbers are all float32 too.
+            return (values.float() if values.dtype == torch.bfloat16 else values).detach().cpu().numpy()
+        return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError("X and y must be arrays of numbers, all records of one shape.") from error
 

@@ -147,7 +147,10 @@ class DPTrainer:
 
     def _network(self) -> Network:
         """A copy of the module, which the mechanism loads weights into, and its loss."""
-        module = copy.deepcopy(self.module).float().cpu().train()
+        try:
+            module = copy.deepcopy(self.module).float().cpu().train()
+        except RuntimeError as error:
+            raise SettingError(f"The module cannot be copied to this machine's memory: {error}") from error
         for layer in module.modules():
             if getattr(layer, "inplace", False):
                 layer.inplace = False  # type: ignore[assignment]
@@ -229,7 +232,7 @@ class DPTrainer:
             return self._legs(planned, examples, source, folder)
 
     def resume(self, X: Any, y: Any = None, *, step: int | None = None, repeat: bool = False) -> Self:
-        """Go on from the latest checkpoint of the folder, or from that of a `step`.
+        """Go on from the latest checkpoint of the folder, or from that of a `step`; step 0 are the first weights.
 
         Steps that were taken after that checkpoint are taken again, with fresh noise: that costs more than the plan,
         and is refused with the price unless `repeat` is given. Within a ledger the steps ahead are charged, one
@@ -243,7 +246,8 @@ class DPTrainer:
             examples = examples_of(X, y, network.module, whole_labels=named_loss(self.loss).whole_labels)
             folder.require(self._plan(len(examples.labels), network))
             with folder.locked():
-                planned = self._rehearsed(examples, folder.load(step))
+                start = None if folder.is_at_start(step) else folder.load(step)
+                planned = self._rehearsed(examples, start)
                 planned = self._extended(planned, folder.taken, repeat=repeat)
                 return self._legs(planned, examples, X, folder)
 

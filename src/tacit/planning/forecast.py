@@ -22,7 +22,7 @@ from tacit.design.response import Continuous
 from tacit.display import Displayed, Shown
 from tacit.engine.interruptible_run import completed
 from tacit.errors import SettingError
-from tacit.inference.reliability import not_offered
+from tacit.inference.reliability import judge, not_offered
 from tacit.inference.results import Results
 from tacit.planning.assumptions import Assumptions
 from tacit.planning.row_sums import Matrix, RowSums, Vector
@@ -72,6 +72,8 @@ class FitForecast(Displayed):
     assumption: str
     withheld: str | None = None
     """Why there will be no intervals, where they were asked for."""
+    unsure: bool = False
+    """Whether it is for what was assumed, and not for the plan, that there will be none."""
 
     def _shown(self) -> Shown:
         numbers = columns_of_numbers(
@@ -138,7 +140,7 @@ def forecast(
         fits = _Simulation(plan, public, level)
         count = runs or int(min(max(VARIANCE / plan.design.identified, FEWEST), MOST))
         found = [fits.run(np.random.default_rng([known.seed, 1 + run])) for run in range(count)]
-    return fits.summary(found, str(known))
+    return fits.summary(found, known.of(plan.design))
 
 
 @functools.cache
@@ -151,6 +153,8 @@ class _Run:
     excess: float
     errors: Vector
     half_widths: Vector
+    why: str = ""
+    """Why intervals of this fit are withheld."""
 
 
 class _Simulation:
@@ -162,7 +166,7 @@ class _Simulation:
         # Bounds that a fit has to find are those of the surrogate's own scale here.
         self._design = _closed(plan.design)
         rows, response = _prepared(plan.design, self._design, surrogate)
-        self.sums = RowSums.standing_for(plan.records, rows, response)
+        self.sums = RowSums.standing_for(plan.records, rows, response, surrogate.offset)
         exact = replace(plan, design=self._design, budget=Budget(epsilon=math.inf), locating=None, counting=False)
         self._exact = exact
         try:
@@ -200,23 +204,26 @@ class _Simulation:
 
     def run(self, generator: np.random.Generator) -> _Run:
         """One simulated fit."""
-        gate = SimulatedGate(self.plan, self._raw.rows, self._raw.response, generator, self.plan.records)
+        raw = self._raw
+        gate = SimulatedGate(self.plan, raw.rows, raw.response, generator, self.plan.records, raw.offset)
 
         def prepare(design: Design) -> None:
             rows, response = _prepared(self.plan.design, design, self._raw)
-            gate.sums = RowSums.standing_for(self.plan.records, rows, response)
+            gate.sums = RowSums.standing_for(self.plan.records, rows, response, raw.offset)
 
         found_plan = completed(self.plan, gate, prepare)
         found = found_plan.solver.run(gate, found_plan)
         release = Release(found_plan, found.theta, True, found.sandwich, found.moments)
         user = release.coefficients()
         best = Release(self._exact, self.best).coefficients()
-        half = np.full(best.size, math.nan)
+        half, why = np.full(best.size, math.nan), ""
         if found.sandwich is not None and not_offered(found_plan) is None:
             own = Results(release).coefficients
             ends = own.conf_int(self.level)
             half = np.where(own.offered, (ends[:, 1] - ends[:, 0]) / 2, math.nan)
-        return _Run(self.excess(user), (user - best).T.ravel(), half)
+            if not all(own.offered):
+                why = judge(release, found.sandwich).why(np.eye(len(half))[~np.array(own.offered)])
+        return _Run(self.excess(user), (user - best).T.ravel(), half, why)
 
     def excess(self, user: Vector) -> float:
         """Mean loss of coefficients above the least, by the gradient on the straight way there."""
@@ -255,7 +262,8 @@ class _Simulation:
             level=self.level,
             runs=len(runs),
             assumption=assumption,
-            withheld=self._withheld(offered),
+            withheld=self._withheld(offered, [run.why for run in runs if run.why]),
+            unsure=bool(self.plan.solver.intervals and not_offered(self.plan) is None and not offered.any()),
         )
 
     def _units(self) -> Vector:
@@ -266,9 +274,10 @@ class _Simulation:
         own = np.concatenate([np.zeros(int(design.reports_intercept)), scales])
         return np.tile(own, len(self.plan.design.terms) // len(own))
 
-    def _withheld(self, offered: Vector) -> str | None:
+    def _withheld(self, offered: Vector, reasons: list[str]) -> str | None:
         if self.plan.intervals_declined or (self.plan.solver.intervals and not offered.any()):
-            return not_offered(self.plan) or "the simulated fits offered none"
+            usual = max(sorted(set(reasons)), key=reasons.count) if reasons else "the simulated fits offered none"
+            return not_offered(self.plan) or usual
         return None
 
 

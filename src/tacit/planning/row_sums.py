@@ -40,13 +40,15 @@ class RowSums:
     rows: Matrix
     response: Vector
     weight: float | Vector = 1.0
+    offset: float | Vector = 0.0
+    """Added to every margin, as the offset of a record is."""
     _last: list[tuple[Matrix, Matrix, Vector]] = field(default_factory=list, repr=False, compare=False)
     """The last working coordinates with their rows and norms: steps of a descent ask in the same ones."""
 
     @classmethod
-    def standing_for(cls, records: float, rows: Matrix, response: Vector) -> RowSums:
+    def standing_for(cls, records: float, rows: Matrix, response: Vector, offset: float | Vector = 0.0) -> RowSums:
         """Rows that stand for so many records."""
-        return cls(rows, response, records / len(rows))
+        return cls(rows, response, records / len(rows), offset)
 
     def total(self, query: Sum) -> NDArray[np.float64]:
         """Sum over the records, without noise."""
@@ -72,6 +74,7 @@ class RowSums:
             margin = np.exp(margin - margin.max(axis=1, keepdims=True))
             chance = margin / margin.sum(axis=1, keepdims=True)
             return chance - (self.response[:, None] == np.arange(chance.shape[1])), chance
+        margin = margin + self.offset
         if loss.code is Code.LOGISTIC:
             probability = classification.logistic_probability(margin)
             return probability - self.response, probability * (1 - probability)
@@ -168,7 +171,7 @@ class RowSums:
         return found.reshape(2, classes * width, classes * width)
 
     def _residuals(self, query: ResidualSize) -> Vector:
-        margin = np.clip(self.mapped(query.matrix)[0] @ query.theta, query.lowest, query.highest)
+        margin = np.clip(self.mapped(query.matrix)[0] @ query.theta + self.offset, query.lowest, query.highest)
         prediction = np.exp(margin) if query.exponential else margin
         gap = self.response - prediction
         shares = {

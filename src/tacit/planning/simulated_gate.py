@@ -49,10 +49,11 @@ class SimulatedGate:
         response: Vector,
         generator: np.random.Generator | None,
         records: float | None = None,
+        offset: float | Vector = 0.0,
     ) -> None:
         self._plan = plan
         self._schedule = [step for step in plan.steps for _ in range(step.times)]
-        self.sums = RowSums.standing_for(len(rows) if records is None else records, rows, response)
+        self.sums = RowSums.standing_for(len(rows) if records is None else records, rows, response, offset)
         self._generator = generator
         self.asked: list[Query] = []
 

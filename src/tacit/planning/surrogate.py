@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from tacit.design.attached_columns import Offset, OffsetSum, OffsetTerm
 from tacit.design.design import Column, Design
 from tacit.design.factor import NumericCell, columns_of
 from tacit.design.response import Absent, Binary, Classes, Continuous, Count, Positive
-from tacit.engine.prediction import design_rows
+from tacit.engine.prediction import design_offsets, design_rows
 from tacit.errors import SettingError
 from tacit.planning.assumptions import Assumptions
 from tacit.planning.row_sums import Matrix, Vector
@@ -30,8 +32,6 @@ by a common cause, and the power by which levels grow rarer. Chosen on four publ
 ALIKE, RARE, PURE_MARGIN = 0.002, 0.0005, 12.0
 """Share of the rarer label in a level below which its labels are taken to be all alike, their log odds then, and the
 share of the records below which a level does not matter."""
-POSITIVE_RANGE = 10.0
-"""Assumed upper bound of a positive response, over its mean."""
 RIDGE, STRONGEST = 1e-4, 15.0
 """Of the direction of least squares, over the variances; the largest deviation of a linear predictor."""
 
@@ -43,18 +43,20 @@ class Surrogate:
     design: Design
     rows: Matrix
     response: Vector
+    offset: float | Vector = 0.0
 
     @classmethod
     def simulated(cls, design: Design, assumptions: Assumptions | None = None) -> Surrogate:
         """Simulate rows of a design and their responses; the same arguments give the same rows.
 
-        Numbers are normal around the middle of their bounds and clipped to them. The k-th declared level of a factor
-        has a share ∝ 1/k. Where a matrix has bounds and a row norm far below them, its rows are taken for indicators of
-        factors. Slopes are ∝ 1/√deviation of their column, and their signs are random.
+        Numbers are normal around the middle of their bounds and clipped to them; between each two knots of a
+        spline lie as many. The k-th declared level of a factor has a share ∝ 1/k. Where a matrix has bounds and a
+        row norm far below them, its rows are taken for indicators of factors. Slopes are ∝ 1/√deviation of their
+        column, and their signs are random.
 
         Guarantee: no record enters, and rows obey every bound of the design.
         """
-        known = assumptions or Assumptions()
+        known = (assumptions or Assumptions()).checked_for(design)
         generator = np.random.default_rng(known.seed)
         moments = known.moments_of(design)
         if isinstance(design.response, Absent):
@@ -69,7 +71,10 @@ class Surrogate:
         elif _is_short(design):
             rows = _prepared(design, _indicator_rows(design, known, count, generator))
         else:
-            rows = design_rows(_columns(design, known, count, generator), design)
+            columns = _columns(design, known, count, generator)
+            rows = design_rows(columns, design)
+            offset: float | Vector = 0.0 if design.attached.offset is None else design_offsets(columns, design)
+            return cls(design, rows, _responses(design, rows, known, generator, offset), offset)
         return cls(design, rows, _responses(design, rows, known, generator))
 
 
@@ -82,6 +87,7 @@ def _columns(
 ) -> Mapping[str, NDArray[Any]]:
     """Raw columns by name: those that the factors of a design use."""
     found: dict[str, NDArray[Any]] = {}
+    knots = known.knots_of(design)
     own = design.inputs or design.columns
     # Where declared rows are shorter than such columns, all are scaled down.
     typical = known.spread * np.sqrt(len(own))
@@ -94,12 +100,30 @@ def _columns(
                     continue
                 if name in design.levels:
                     levels = design.levels[name]
-                    shares = 1.0 / np.arange(1, len(levels) + 1)
+                    shares = np.array(known.levels.get(name, 1.0 / np.arange(1, len(levels) + 1)), float)
                     found[name] = np.array(levels)[generator.choice(len(levels), count, p=shares / shares.sum())]
+                elif name in knots:
+                    even = np.linspace(0.0, 1.0, len(knots[name]))
+                    found[name] = np.interp(generator.random(count), even, knots[name])
                 else:
-                    middle, spread = _spread(column, design.cells.get(name), known.spread * shorter)
+                    guessed = _spread(column, design.cells.get(name), known.spread * shorter)
+                    middle, spread = known.columns.get(name, guessed)
                     found[name] = middle + spread * generator.standard_normal(count)
+    for term in _offset_terms(design):
+        if term.column not in found:
+            ends = (
+                math.exp(term.lower) if term.exposure else term.lower,
+                math.exp(term.upper) if term.exposure else term.upper,
+            )
+            guessed = (ends[0] + ends[1]) / 2, known.spread * (ends[1] - ends[0]) / 2
+            middle, spread = known.columns.get(term.column, guessed)
+            found[term.column] = np.clip(middle + spread * generator.standard_normal(count), *ends)
     return found
+
+
+def _offset_terms(design: Design) -> tuple[Offset | OffsetTerm, ...]:
+    offset = design.attached.offset
+    return () if offset is None else offset.terms if isinstance(offset, OffsetSum) else (offset,)
 
 
 def _is_short(design: Design) -> bool:
@@ -142,7 +166,9 @@ def _spread(column: Column, cell: object, spread: float) -> tuple[float, float]:
     return 0.0, column.scale * spread
 
 
-def _responses(design: Design, rows: Matrix, known: Assumptions, generator: np.random.Generator) -> Vector:
+def _responses(
+    design: Design, rows: Matrix, known: Assumptions, generator: np.random.Generator, offset: float | Vector = 0.0
+) -> Vector:
     """Responses of a model in which all columns matter equally."""
     slopes = generator.choice([-1.0, 1.0], rows.shape[1]) / np.sqrt(np.maximum(rows.std(axis=0), 1e-9))
     slopes[rows.std(axis=0) < 1e-9] = 0.0
@@ -150,16 +176,18 @@ def _responses(design: Design, rows: Matrix, known: Assumptions, generator: np.r
     score = (score - score.mean()) / max(float(score.std()), 1e-9)
     match design.response:
         case Binary():
-            return _labels(known.effect * score, known.share, generator)
+            return _labels(known.effect * score + offset, known.share, generator)
         case Classes(classes=classes):
             others = known.effect * generator.standard_normal((rows.shape[1], len(classes))) / np.sqrt(rows.shape[1])
             margins = rows / np.maximum(rows.std(axis=0), 1.0) @ others
             return np.asarray(np.argmax(margins + generator.gumbel(size=margins.shape), axis=1), float)
-        case Count(upper=upper):
-            rates = np.minimum(np.exp(known.effect / 2 * score), upper)
+        case Count(upper=upper) as own:
+            rates = np.exp(known.effect / 2 * score + offset)
+            rates = np.minimum(rates * known.mean_of(own) / rates.mean(), upper)
             return np.asarray(np.minimum(generator.poisson(rates), upper), float)
-        case Positive(lower=lower, upper=upper):
-            means = upper / POSITIVE_RANGE * np.exp(known.effect / 2 * score)
+        case Positive(lower=lower, upper=upper) as own:
+            means = np.exp(known.effect / 2 * score + offset)
+            means *= known.mean_of(own) / means.mean()
             return np.asarray(np.clip(means * generator.exponential(size=len(rows)), lower, upper))
     noise = np.sqrt(1 - known.explained) * generator.standard_normal(len(rows))
     response = design.response

@@ -18,6 +18,8 @@ MEASURES = ("half-width", "power", "error", "excess")
 UNKNOWNS = ("n", "epsilon", "iterations")
 LIMITS = {"n": (10.0, 1e9), "epsilon": (1e-3, 10.0), "iterations": (1.0, 10_000.0)}
 """Where an unknown is sought. An ε above 10 is hardly any protection."""
+NAMED = 12
+"""Coefficients that a refusal names."""
 FACTOR = 4.0
 """Of the steps by which a search begins."""
 PRECISION = {"n": 1.02, "epsilon": 1.02, "iterations": 1.05}
@@ -151,17 +153,36 @@ def require_possible(target: Target, found: FitForecast) -> None:
     if largest < floor:
         n, power = found.plan.records, 1 if target.measure == "excess" else 2
         least_n = rounded_up(n * (floor / largest) ** power, whole=True)
+        whose = ""
+        if target.term is None and target.measure == "half-width":
+            widest = max(found.slopes, key=lambda term: term.half_width_without_privacy)
+            names = ", ".join(term.name for term in found.slopes[:NAMED])
+            more = f" and {len(found.slopes) - NAMED} more" if len(found.slopes) > NAMED else ""
+            whose = f" It is that of {widest.name}, the widest; term=… asks for one of {names}{more}."
         raise SettingError(
             f"A {target} is below the floor at n = {n:,}: without any privacy the fit would reach {floor:.3g} where "
             f"{largest:.3g} is needed, and for large n no method does better. Even without privacy it takes "
-            f"n = {least_n:,.0f}."
+            f"n = {least_n:,.0f}.{whose} All this under the guesses made: {found.assumption}."
         )
 
 
 def _no_answer(unknown: str, high: float, target: Target, found: FitForecast | None) -> str:
     name = {"n": f"n = {high:,.0f}", "epsilon": f"epsilon = {high:g}", "iterations": f"{high:,.0f} iterations"}[unknown]
+    if found is not None and math.isinf(target.reached(found)):
+        return f"Up to {name} no interval would be offered. {cannot_tell(found)}"
     reached = "no plan" if found is None else f"{target.reached(found):.3g}"
     return f"Not within limits: even {name} is forecast to reach {reached}."
+
+
+def cannot_tell(found: FitForecast) -> str:
+    """Why a forecast has no interval, and that it rests on guesses, where it does."""
+    why = found.withheld or "those of the term asked for were withheld in most simulated fits"
+    if found.withheld is not None and not found.unsure:
+        return f"{why[0].upper()}{why[1:]}."
+    return (
+        f"That is so under the guesses made, and says nothing certain of your table: {why}. State what you know of it "
+        "by tacit.Assumptions(…)."
+    )
 
 
 def rounded_up(value: float, *, whole: bool) -> float:

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from tacit.errors import AccountingError, SettingError
 from tacit.report import figure as figures
 from tacit.report.account import FALSE_ALARM, Account, PricedEvents, few_digits, priced
 from tacit.report.figure import BLUE, GREEN, GREY, INK, LIGHT, ORANGE, Style
+from tacit.text_table import rounded
 from tacit.validate import one_of
 
 if TYPE_CHECKING:
@@ -134,9 +136,9 @@ def _trade_off(axes: Axes, account: PricedEvents) -> None:
     axes.plot(alarms, misses, color=BLUE, linewidth=2.4)
     least = 1.0 - account.reading.detection
     axes.plot([FALSE_ALARM], [least], **_DOT)
-    detected = math.ceil(account.reading.detection * 1000.0 - 1e-9) / 10.0
+    detected = rounded(100.0 * account.reading.detection, 3, ROUND_CEILING)
     axes.annotate(
-        f"5% false alarms:\nat most {detected:g}% detected",
+        f"5% false alarms:\nat most {detected}% detected",
         (FALSE_ALARM, least),
         xytext=(0.33, 0.93),
         textcoords="data",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 WIDE = 100.0
 """A finite bar is cut if it is so many times as wide as the next one, and a dot if it lies as many widths away."""
+FAR = 10.0
+"""Where there are no bars at all, a dot is cut if it lies so many times as far from the reference as the next one."""
 MARGIN = 0.06
 """Of the axis, on either side."""
 Bar = tuple[float, float]
@@ -26,7 +28,13 @@ def kept_range(bars: Sequence[Bar], dots: Sequence[float], reference: float) -> 
     """
     widths = sorted(upper - lower for lower, upper in bars if math.isfinite(upper - lower))
     if not widths:
-        return None if len(bars) == 0 else _padded(min(*dots, reference), max(*dots, reference))
+        finite = sorted((dot for dot in dots if math.isfinite(dot)), key=lambda dot: abs(dot - reference))
+        few = range(max(1, len(finite) - len(finite) // 3), len(finite))
+        sizes = [abs(dot - reference) for dot in finite]
+        near = finite[: next((at for at in few if sizes[at] > FAR * sizes[at - 1]), len(finite))]
+        if len(bars) == 0 and len(near) == len(dots):
+            return None
+        return _padded(min(*near, reference, reference), max(*near, reference, reference))
     few = range(len(widths) - len(widths) // 3, len(widths))
     widest = next((widths[at - 1] for at in few if widths[at] > WIDE * widths[at - 1]), widths[-1])
     kept = [(lower, upper) for lower, upper in bars if upper - lower <= widest]

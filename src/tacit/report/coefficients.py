@@ -22,6 +22,7 @@ from tacit.report.audit_pictures import audit_picture
 from tacit.report.axis_cut import kept_range, mark_cuts
 from tacit.report.descent_path import plot_path
 from tacit.report.figure import BLUE, GREY, INK, ORANGE, Style, drawn, empty_figure, term_figure, tidy
+from tacit.report.forest_bars import WIDEST, draw_bars, drawn_at, ends_of, ratio_ticks, term_order
 from tacit.text_table import Table, columns_of_numbers, one_line, rounded
 
 if TYPE_CHECKING:
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 NUMBERS = ("coef", "std_err", "lower", "upper", "statistic", "pvalue", "privacy_share")
-# Both bars differ in thickness too, for readers and printers without colour.
-_TOTAL: Style = {"color": BLUE, "linewidth": 1.8, "zorder": 2}
-_SAMPLING: Style = {"color": ORANGE, "linewidth": 6.5, "solid_capstyle": "butt", "zorder": 3}
-_ESTIMATE: Style = {"marker": "s", "s": 30, "color": BLUE, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
-_WIDEST = math.log(1e6)  # Ratios beyond 1e6, or below its inverse, are drawn as if they stood there.
 _SHIFT = 0.22  # Dots of one term are this far apart, so that those that agree stay visible side by side.
 _MARKS: tuple[tuple[str, Style], ...] = (
     ("truth", {"marker": "D", "color": "none", "edgecolors": INK, "s": 52, "linewidths": 1.4}),
@@ -160,8 +156,10 @@ def plot(
 ) -> Figure:
     """Draw the coefficients of a fit of `glm`, or of a fitted estimator, with their intervals; or an audit.
 
-    The thin bar is the total interval, the thick one inside leaves out the noise added for privacy. The intercept is
-    left out, as its scale is another. Nothing but the release is drawn, and the same fit gives the same file.
+    The thin bar is the total interval (dashed where it is conservative), the thick one inside leaves out the noise that
+    was added. A hollow mark has no interval: it was withheld. The intercept is left out, as its scale is another, and
+    of several classes the rows of a term stand together. Nothing but the release is drawn, and the same fit gives the
+    same file.
 
     `path` is a .png, .svg or .pdf file; without one the figure is returned only. `exponentiate` draws odds or rate
     ratios, on a logarithmic axis. An interval that is endless, or far wider than the others, is cut and marked.
@@ -190,8 +188,7 @@ def plot(
 
 
 def _forest(total: Summary, sampling: Summary, title: str | None) -> Figure:
-    pairs = list(zip(total.lines, sampling.lines, strict=True))
-    bars = [pair for pair in pairs if not is_intercept(pair[0].name)] or pairs
+    bars = term_order(list(zip(total.lines, sampling.lines, strict=True)))
     ratio = total.estimate != "coef"
     figure, axes = term_figure(
         [one_line(line.name).replace("$", r"\$") for line, _ in bars],
@@ -203,30 +200,22 @@ def _forest(total: Summary, sampling: Summary, title: str | None) -> Figure:
     if ratio:
         axes.set_xscale("log")
     _cut_axis(axes, bars, ratio=ratio)
-    _draw_bars(axes, bars, ratio=ratio, both=total is not sampling)
+    draw_bars(axes, bars, ratio=ratio, both=total is not sampling, level=total.level)
     if ratio:
-        from matplotlib import ticker
-
-        # Plain numbers, evenly apart where the axis is short.
-        low, high = axes.get_xlim()
-        short, subs = high < 4.0 * low, (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 20.0 * low else (1.0, 2.0, 5.0)
-        axes.xaxis.set_major_locator(ticker.AutoLocator() if short else ticker.LogLocator(subs=subs, numticks=30))
-        axes.xaxis.set_minor_locator(ticker.NullLocator())
-        axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        ratio_ticks(axes)
     if axes.get_legend_handles_labels()[1]:
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, handletextpad=0.6)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, handletextpad=0.6)
     return figure
 
 
 def _cut_axis(axes: Axes, bars: Sequence[tuple[Line, Line]], *, ratio: bool) -> None:
     """End the axis where the usual bars end, and mark what goes on; nothing where all can be read."""
     scale: Callable[[float], float] = math.log if ratio else float
-    ends = [_ends(line, ratio=ratio) for line, _ in bars]
-    endless = _WIDEST if ratio else math.inf
+    ends = [ends_of(line, ratio=ratio) for line, _ in bars]
+    endless = WIDEST if ratio else math.inf
     shown = [[_far(scale(end), endless) for end in pair] for pair in ends if pair is not None]
-    values = [_within(line.coef, ratio=ratio) for line, _ in bars]
-    dots = [scale(value) for value in values]
-    kept = kept_range([(low, high) for low, high in shown], dots, 0.0)
+    values = [drawn_at(line.coef, ratio=ratio) for line, _ in bars]
+    kept = kept_range([(low, high) for low, high in shown], [_far(scale(value), endless) for value in values], 0.0)
     if kept is not None:
         axes.set_xlim(*(map(math.exp, kept) if ratio else kept))
         mark_cuts(axes, [(row, [value, *(ends[row] or ())]) for row, value in enumerate(values)])
@@ -234,46 +223,6 @@ def _cut_axis(axes: Axes, bars: Sequence[tuple[Line, Line]], *, ratio: bool) -> 
 
 def _far(value: float, endless: float) -> float:
     return value if abs(value) < endless else math.copysign(math.inf, value)
-
-
-def _draw_bars(axes: Axes, bars: Sequence[tuple[Line, Line]], *, ratio: bool, both: bool) -> None:
-    # Withheld intervals have no bar and no word in the legend, but one beside the estimate: it is not exact.
-    shown = [place for place, (line, _) in enumerate(bars) if line.lower is not None]
-    statements = {bars[place][0].statement for place in shown} - {None}
-    word = f", {statements.pop()}" if len(statements) == 1 else ""
-    for place, (line, inner) in enumerate(bars):
-        first = place == (shown or [0])[0]
-        ends = _ends(line, ratio=ratio)
-        if ends is not None:
-            label = f"total interval{word}" if first else None
-            axes.plot(_drawable(axes, ends), [place] * 2, label=label, **_TOTAL)
-            within = _ends(inner, ratio=ratio)
-            if both and within is not None:
-                label = "sampling alone, without the noise added" if first else None
-                axes.plot(_drawable(axes, within), [place] * 2, label=label, **_SAMPLING)
-        label = "estimate" if first and ends is not None else None
-        at = _within(line.coef, ratio=ratio)
-        axes.scatter([at], [place], label=label, **_ESTIMATE)
-        if shown and ends is None:
-            beside: Style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "color": GREY}
-            axes.annotate("interval withheld", (at, place), fontsize="small", **beside)
-
-
-def _drawable(axes: Axes, ends: Sequence[float]) -> list[float]:
-    """Ends of a bar, the endless ones at the end of the axis."""
-    left, right = axes.get_xlim()
-    return [end if math.isfinite(end) else (left if end < 0 else right) for end in ends]
-
-
-def _ends(line: Line, *, ratio: bool) -> list[float] | None:
-    if line.lower is None or line.upper is None:
-        return None
-    return [_within(end, ratio=ratio) for end in (line.lower, line.upper)]
-
-
-def _within(value: float, *, ratio: bool) -> float:
-    """A coefficient as it is; a ratio within those that are drawn."""
-    return min(max(value, math.exp(-_WIDEST)), math.exp(_WIDEST)) if ratio else value
 
 
 def _title(total: Summary) -> str:

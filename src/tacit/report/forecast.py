@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import SettingError
 from tacit.planning.forecast import FitForecast
 from tacit.planning.study import Study
-from tacit.planning.targets import Target
+from tacit.planning.targets import Target, cannot_tell
 from tacit.report.figure import BLUE, GREEN, GREY, INK, ORANGE, drawn, empty_figure, tidy
-from tacit.text_table import Table
+from tacit.text_table import Table, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,11 +25,16 @@ SHOWN = 40
 
 
 def forecast_table(found: FitForecast) -> Table:
-    """Every coefficient: its error and half-width, and the half-width without privacy."""
+    """Every coefficient: its standard error and half-width, and the half-width without privacy."""
     percent = f"{found.level:.0%}"
-    headers = ("coefficient", "error", f"{percent} half-width", "without privacy")
+    headers = ("coefficient", "std error", f"{percent} half-width", "half-width without privacy")
     rows = [
-        (term.name, _number(term.error), _number(term.half_width), _number(term.half_width_without_privacy))
+        (
+            term.name,
+            _number(term.error),
+            _number(term.half_width, "none" if found.withheld is None else ""),
+            _number(term.half_width_without_privacy),
+        )
         for term in found.terms[:SHOWN]
     ]
     if len(found.terms) > SHOWN:
@@ -43,10 +48,12 @@ def forecast_lines(found: FitForecast) -> list[str]:
     errors = f"{found.coefficient_error:.3g}, without privacy {found.statistical_error:.3g}"
     lines = [
         f"Excess risk {found.excess_risk:.3g}: {risk}. Error of all slopes {errors} (per deviation of a column).",
-        f"Medians of {found.runs} simulated fits, if {found.assumption}.",
+        f"Medians of {found.runs} simulated fits. These are guesses: {found.assumption}.",
     ]
-    if found.withheld is not None:
+    if found.withheld is not None and not found.unsure:
         lines.append(f"Not at this n: there will be no intervals, because {found.withheld}.")
+    elif found.unsure:
+        lines.append(f"No interval would be offered. {cannot_tell(found)}")
     return lines
 
 
@@ -76,6 +83,7 @@ def target_document(study: Study, target: Target) -> dict[str, Any]:
     """Whether a target is met, and the least n and ε that would."""
     met = study.meets(target)
     reached = target.reached(study.forecast)
+    others = [(guess, target.reached(found)) for guess, found in study.under_other_guesses()]
     unknowns = ["n"] if study.budget.epsilon is None or study.budget.is_pure else ["n", "epsilon"]
     found = {name: study.least(name, target) for name in unknowns}
     return {
@@ -89,15 +97,17 @@ def target_document(study: Study, target: Target) -> dict[str, Any]:
         "floor": target.floor(study.forecast),
         "least": {name: one.value for name, one in found.items()},
         "reasons": {name: one.reason for name, one in found.items() if one.reason},
+        "assumption": study.forecast.assumption,
+        "other_guesses": {guess: value if math.isfinite(value) else None for guess, value in others},
     }
 
 
 def target_lines(study: Study, target: Target, document: dict[str, Any]) -> list[str]:
     """Whether a target is met and what it needs, in sentences."""
     reached = document["forecast"]
-    said = "no interval will be offered" if reached is None else f"the forecast is {reached:.3g}"
+    said = "no interval would be offered" if reached is None else f"the forecast is {reached:.3g}"
     needed = "" if target.measure != "power" else f", which needs a half-width of {document['needed']:.3g}"
-    verdict = "Yes" if document["met"] else "Not at this n and budget"
+    verdict = "Yes, under these guesses" if document["met"] else "Not at this n and budget, under these guesses"
     lines = [f"{verdict}: {target}{needed}; {said}. Without privacy it would be {document['floor']:.3g}."]
     least = {name: value for name, value in document["least"].items() if value is not None}
     ways = []
@@ -107,11 +117,19 @@ def target_lines(study: Study, target: Target, document: dict[str, Any]) -> list
         ways.append(f"epsilon = {least['epsilon']:g} at n = {study.n:,}")
     if ways:
         lines.append(f"The least that is enough: {', or '.join(ways)}.")
-    return [*lines, *document["reasons"].values()]
+    lines += dict.fromkeys(document["reasons"].values())
+    if others := document["other_guesses"]:
+        values = [f"{guess}: {'no interval' if at is None else f'{at:.3g}'}" for guess, at in others.items()]
+        decides = {at is not None and at <= document["needed"] for at in others.values()} != {document["met"]}
+        said = "The guesses decide. Under others" if decides else "Under other guesses"
+        lines.append(f"{said} it would be: {'; '.join(values)}. State what you know by tacit.Assumptions(…).")
+    return lines
 
 
-def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw the error of all slopes against n and against ε; dashed, what sampling alone leaves.
+def plot_study(study: Study, path: str | os.PathLike[str] | None = None, *, target: Target | None = None) -> Figure:
+    """Draw what a target measures, by default the error of all slopes, against n and ε; dashed: sampling alone.
+
+    A plan of a larger ε is never drawn above one of a smaller ε, as one can ask for less.
 
     Nothing but public facts is drawn, and the same study gives the same file.
     """
@@ -122,44 +140,69 @@ def plot_study(study: Study, path: str | os.PathLike[str] | None = None) -> Figu
     sizes = sorted({max(50, round(study.n * factor)) for factor in SIZES})
     epsilons = [float(f"{study.budget.epsilon * factor:.3g}") for factor in EPSILONS]
     grid = study.grid(sizes, epsilons)
-    return drawn(lambda: _panels(study, sizes, epsilons, grid), path)
+    aim = target or Target("error", 1.0)
+    study.require_term(aim)
+    return drawn(lambda: _panels(study, sizes, epsilons, grid, aim, marked=target is not None), path)
 
 
-def _panels(study: Study, sizes: list[int], epsilons: list[float], grid: list[list[FitForecast | None]]) -> Figure:
-    figure = empty_figure(10.4, 4.6, w_pad=0.14, h_pad=0.1)
+def _panels(
+    study: Study,
+    sizes: list[int],
+    epsilons: list[float],
+    grid: list[list[FitForecast | None]],
+    aim: Target,
+    *,
+    marked: bool,
+) -> Figure:
+    figure = empty_figure(10.4, 5.2, w_pad=0.14, h_pad=0.1)
     left, right = figure.subplots(1, 2, sharey=True)
+    heights = [_reached(row, aim) for row in grid]
+    floors = [next((aim.floor(one) for one in row if one is not None), math.nan) for row in grid]
     for column, (epsilon, colour) in enumerate(zip(epsilons, COLOURS, strict=True)):
-        _line(left, sizes, [row[column] for row in grid], colour, f"ε = {epsilon:g}")
-    floors = [_any(row) for row in grid]
-    left.plot(sizes, [math.nan if f is None else f.statistical_error for f in floors], color=INK, **_FLOOR)
+        _line(left, sizes, [row[column] for row in heights], colour, f"ε = {epsilon:g}")
+    left.plot(sizes, floors, color=INK, label="sampling alone", **_FLOOR)
     for row, (n, colour) in enumerate(zip(sizes, COLOURS, strict=False)):
-        _line(right, epsilons, grid[row], colour, f"n = {n:,}")
-        if (own := floors[row]) is not None:
-            right.plot(epsilons, [own.statistical_error] * len(epsilons), color=colour, **_FLOOR)
-    marked = study.forecast
+        _line(right, epsilons, heights[row], colour, f"n = {n:,}")
+        right.plot(epsilons, [floors[row]] * len(epsilons), color=colour, **_FLOOR)
+    here = aim.reached(study.forecast)
     for axes, at in ((left, study.n), (right, float(study.budget.epsilon or 1.0))):
-        axes.scatter([at], [marked.coefficient_error], color=INK, s=44, zorder=5)
+        if math.isfinite(here):
+            axes.scatter([at], [here], color=INK, s=44, zorder=5, label="this study")
+        if marked:
+            axes.axhline(aim.largest(study.level), color=GREY, linewidth=1.1, linestyle=":", label="target")
         axes.set(xscale="log", yscale="log")
-        axes.legend(frameon=False, fontsize=9.5)
+        axes.legend(frameon=False, fontsize=9.5, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         tidy(axes)
-    left.set(xlabel="records n", ylabel="error of all slopes, per deviation")
+    what = {"error": "error of all slopes, per deviation", "excess": "excess risk"}.get(
+        aim.measure, _width_of(aim, study)
+    )
+    left.set(xlabel="records n", ylabel=what)
     right.set_xlabel("ε")
-    title = f"Forecast of {study.plan.design.width} coefficients; dashed: sampling alone"
+    title = f"Forecast of {study.plan.design.width} coefficients, under guesses; dashed: sampling alone"
     figure.suptitle(title, x=0.012, ha="left", fontsize=13, fontweight="bold")
     return figure
+
+
+def _width_of(aim: Target, study: Study) -> str:
+    whose = "the widest slope" if aim.term is None else one_line(aim.term)
+    return f"half-width of the {study.level:.0%} interval of {whose}".replace("$", r"\$")
+
+
+def _reached(row: list[FitForecast | None], aim: Target) -> list[float]:
+    """What is reached at growing ε: at most what a smaller ε reaches, as one can ask for less; NaN if nothing is."""
+    found, least = [], math.inf
+    for one in row:
+        least = min(least, math.inf if one is None else aim.reached(one))
+        found.append(least if math.isfinite(least) else math.nan)
+    return found
 
 
 _FLOOR: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 2}
 
 
-def _line(axes: Axes, across: Any, found: list[FitForecast | None], colour: str, label: str) -> None:
-    heights = [math.nan if one is None else one.coefficient_error for one in found]
+def _line(axes: Axes, across: Any, heights: list[float], colour: str, label: str) -> None:
     axes.plot(across, heights, color=colour, marker="o", markersize=3.5, linewidth=1.8, label=label)
 
 
-def _any(row: list[FitForecast | None]) -> FitForecast | None:
-    return next((one for one in row if one is not None), None)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+def _number(value: float | None, missing: str = "") -> str:
+    return missing if value is None else f"{value:.3g}"

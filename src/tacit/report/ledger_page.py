@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
 from tacit.accounting.composition import compose
@@ -17,7 +17,7 @@ from tacit.report.hazards import WORDS, ledger_hazards
 from tacit.report.odds import delta_in_words, detection_sentence, suspicion_table
 from tacit.report.page import Page, Section
 from tacit.report.protections import compared, protected, unprotected
-from tacit.report.statements import analyst_table, joint_promise
+from tacit.report.statements import MOST_ANALYSTS, analyst_table, joint_promise
 from tacit.text_table import Table, rounded
 
 TITLE = "Privacy report of a ledger"
@@ -31,7 +31,10 @@ def ledger_page(ledger: Ledger, name: str = "") -> Page:
     Guarantee: file, chain and amounts are verified first; what does not hold raises `LedgerError`.
     """
     checked, status = ledger.verify(), ledger.status()
-    budget = Section("Budget", (f"The budget is {status.budget}. Left: {status}.", *_paused(ledger)))
+    whose = "nobody" if ledger.analyst is None else quoted(ledger.analyst)
+    part = f" of what is granted to {whose}" if status.granted else ""
+    words = f"The budget is {status.budget}. Left{part}: {status}.", *_paused(ledger)
+    budget = Section("Budget", words, table=_grants(ledger))
     last = Section("Checked for this page", (checked.statement,))
     footer = (f"Head of the chain: {checked.head}",)
     if not ledger.charges():
@@ -82,6 +85,18 @@ def _paused(ledger: Ledger) -> tuple[str, ...]:
         f"{'All charges are' if who is None else f'Charges of {quoted(who)} are'} paused: {quoted(why, LONGEST_VALUE)}."
         for who, why in ledger.status().paused.items()
     )
+
+
+def _grants(ledger: Ledger) -> Table | None:
+    """What each analyst was granted, and what is left of it; parts of the whole budget, rounded down."""
+    granted = ledger.status().granted
+    rows = [
+        (quoted(name), rounded(whole, 3, ROUND_FLOOR), rounded(left, 3, ROUND_FLOOR), str(ledger.status(analyst=name)))
+        for name, (whole, left) in sorted(granted.items())[:MOST_ANALYSTS]
+    ]
+    if len(granted) > len(rows):
+        rows.append((f"({len(granted) - len(rows)} more analysts)", "", "", ""))
+    return Table(("analyst", "granted", "left of the budget", "that is"), tuple(rows)) if rows else None
 
 
 def _charges(charges: Sequence[Mapping[str, Any]], total: Guarantee) -> Table:

@@ -212,10 +212,12 @@ def _labels(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Pl
     free = options == SolverOptions() and facts.penalty == Penalty()
     if free and facts.loss.code in TWO_LABELS:
         signal = facts.signal(allowed)
-        if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
-            return _solver("intercept_only.plan")(facts, options, allowed)
         if signal < LABEL_DIRECTION.signal and deferred("tacit.solvers", "label_direction.suits")(facts):
             return _solver("label_direction.plan")(facts, options, allowed)
+        if signal < INTERCEPT_ONLY.labels and facts.design.intercept:
+            return _solver("intercept_only.plan")(facts, options, allowed)
+        if deferred("tacit.solvers", "public_descent.suits")(facts, options, allowed):
+            return _solver("public_descent.plan")(facts, options, allowed)
         if facts.is_large and signal >= NEWTON_POLISH.signal and facts.loss.code is Code.LOGISTIC:
             return _solver("newton_polish.plan")(facts, options, allowed)
     return _solver("whitened_gradient.plan")(facts, options, allowed)

@@ -24,7 +24,6 @@ from tacit.errors import PassesError, SettingError
 from tacit.losses.deviances import KNOWN
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
-from tacit.solvers.interval_rules import EXPONENTIAL
 from tacit.solvers.rules import between
 from tacit.solvers.solver import PublicFacts, SolverOptions, priced
 
@@ -45,6 +44,8 @@ def require_deviance(facts: PublicFacts, options: SolverOptions) -> None:
         raise SettingError(f'statistics=["deviance"] is for the families {families}.')
     if facts.budget.is_pure:
         raise SettingError('statistics=["deviance"] needs Gaussian noise: use a delta above 0, for example delta=1e-6.')
+    from tacit.solvers.interval_rules import EXPONENTIAL
+
     chooses = options.solver == "exponential" and facts.design.width <= EXPONENTIAL.grid
     if chooses and facts.budget.epsilon is not None and not facts.budget.is_infinite:
         raise SettingError(

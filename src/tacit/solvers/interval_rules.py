@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 from tacit.solvers import rules
 from tacit.solvers.block_rules import BLOCKS
+from tacit.solvers.far_out_rules import FAR_OUT
 from tacit.solvers.fit_statistic_rules import FIT_STATISTICS
 from tacit.solvers.label_direction_rules import LABEL_DIRECTION
 from tacit.solvers.label_slope_rules import LABEL_SLOPE
 from tacit.solvers.level_rules import NEAR_MIDDLE
 from tacit.solvers.network_rules import NETWORKS
 from tacit.solvers.plenty_rules import PLENTY
+from tacit.solvers.public_descent_rules import PUBLIC_DESCENT
 from tacit.solvers.rules import COVERAGE, DERIVED, Growth, rule
 from tacit.solvers.wide_rules import COLUMNS
 
@@ -139,9 +141,9 @@ class OneStep:
     row_cap: float = rule(
         0.5, "excesses of norms of rows are cut at so many quantiles: beyond, few rows have much noise"
     )
-    row_noises: float = rule(2.0, "deviations of its noise by which the excess of normal rows must be passed")
+    row_noises: float = rule(2.75, "deviations of its noise by which the excess of normal rows must be passed")
     row_scale: float = rule(1.15, "or quantiles of normal rows by which theirs must be: else no row counts as long")
-    other_effects: float = rule(0.6, "part by which effects among rows that weigh less may differ, numbers")
+    other_effects: float = rule(0.45, "part by which effects among rows that weigh less may differ, numbers")
     other_log_effects: float = rule(0.5, "the same of effects on the logarithm of a mean")
     row_least: float = rule(0.85, "least clip at that quantile, in usual ones")
     row_most: Growth = rule(Growth(1.0, 120.0, 0.5, 1.0, 2.0), "largest one: with more noise a shift is hardly seen")
@@ -361,7 +363,7 @@ GROUPS: tuple[Any, ...] = (
     rules.LABELS, rules.NEWTON_POLISH, rules.RESPONSE, rules.STAGED, rules.CORRECTIONS, rules.MEAN,
     rules.ADASSP, rules.COVARIANCE, rules.EVALUATION, rules.INTERCEPT_ONLY, START, LEVEL, ONE_STEP, TAIL, NEWTON,
     PERTURBATION, OUTPUT_PERTURBATION, DOUBLE_NOISE, RELIABILITY, rules.STOCHASTIC, FRANK_WOLFE, EXPONENTIAL,
-    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE, LABEL_DIRECTION,
-    PLENTY,
+    ZEROTH_ORDER, BLOCKS, FIT_STATISTICS, COLUMNS, NETWORKS, LABEL_SLOPE, NEAR_MIDDLE, LABEL_DIRECTION, PUBLIC_DESCENT,
+    FAR_OUT, PLENTY,
 )  # fmt: skip
 """All groups of rules, as docs/solvers.md lists them."""

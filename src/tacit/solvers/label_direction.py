@@ -8,6 +8,10 @@ labels' odds is the difference of the two classes' means, and one answer tells i
 With C far below the row norm rows count alike. Along the direction v of -g a record is the one number t = z'v. Its mean
 and spread follow from one query of second moments of (t, 1), and intercept and slope of the standardised t from a
 descent with two coefficients, whose signal is n·μ/2.
+
+Below a signal of 1 no length is told by so few records. There the direction has nearly all of the budget, and the
+margins along it a short length that goes by n·μ/√d: ranks need no more. The gradient is then that at p = ½, whose rows
+all count alike; the labels' share is asked for where its noise leaves something of it.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from tacit.solvers.label_direction_rules import LABEL_DIRECTION
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.quantiles import SMALLEST
 from tacit.solvers.response_location import label_start
-from tacit.solvers.rules import LABELS
+from tacit.solvers.rules import INTERCEPT_ONLY, LABELS
 from tacit.solvers.solver import CoefficientSolver, PublicFacts, SolverOptions, assembled, priced
 from tacit.solvers.step_correction import shortened
 from tacit.solvers.whitened_gradient import recipe_of
@@ -36,15 +40,24 @@ from tacit.solvers.wide_rules import COLUMNS
 
 @dataclass(frozen=True)
 class LabelDirection(CoefficientSolver):
-    """The difference of the classes' means, and a descent along it."""
+    """The difference of the classes' means, and a descent along it; without one, margins of the deviation `length`.
 
-    descent: Descent
+    With `shared` the labels' share is asked for; without it the level is that of even labels.
+    """
+
+    descent: Descent | None
     length: float
+    shared: bool = True
     name: str = "label-direction"
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Ask for the labels' share, a gradient, moments along it, and gradients of two coefficients."""
-        start = label_start(gate, plan)
+        start = label_start(gate, plan) if self.shared else np.zeros(plan.design.width)
+        if self.descent is None:
+            line = standardised_line(gate, plan, direction(gate, plan, np.zeros_like(start)))
+            theta = np.zeros_like(start)
+            theta[[0, -1]] = self.length, start[-1]
+            return Solution(line.prepared(theta))
         line = standardised_line(gate, plan, direction(gate, plan, start))
         clip = (self.descent.clip_factor or 1.0) * math.sqrt(2.0)
         descent = shortened(plan, self.descent, line, clip, LABEL_DIRECTION.margin_variance)
@@ -103,6 +116,9 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     del options
     rules = LABEL_DIRECTION
     n_mu = facts.n_mu(allowed)
+    length = rules.length.at(n_mu / math.sqrt(facts.design.width))
+    if facts.signal(allowed) < INTERCEPT_ONLY.labels:
+        return _faint(facts, allowed, length)
     share = allowed * Fraction(rules.label_share.at(n_mu))
     moments, line = ((allowed - share) * it for it in (rules.moments_share, rules.line_share))
     descent = replace(recipe_of(facts, math.sqrt(line) * facts.records / 2), output="tail")
@@ -114,4 +130,16 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
         priced(facts, QueryKind.SECOND_MOMENTS, moments, 1, Purpose.SECOND_MOMENTS),
         priced(facts, QueryKind.GRADIENT, line, descent.iterations, Purpose.DESCENT),
     )
-    return assembled(facts, LabelDirection(descent, rules.length.at(n_mu / math.sqrt(facts.design.width))), steps)
+    return assembled(facts, LabelDirection(descent, length), steps)
+
+
+def _faint(facts: PublicFacts, allowed: Fraction, length: float) -> Plan:
+    """Price a direction and the moments along it, and the labels' share where its noise leaves something of it."""
+    rules = LABEL_DIRECTION
+    shared = facts.n_mu(allowed) >= rules.faint_level
+    share = allowed * (rules.faint_label_share if shared else 0)
+    moments = allowed * rules.faint_moments_share
+    steps = [priced(facts, QueryKind.COUNTS, share, 1, Purpose.LABEL_SHARE)] if shared else []
+    steps.append(priced(facts, QueryKind.GRADIENT, allowed - share - moments, 1, Purpose.DIRECTION))
+    steps.append(priced(facts, QueryKind.SECOND_MOMENTS, moments, 1, Purpose.SECOND_MOMENTS))
+    return assembled(facts, LabelDirection(None, length, shared), steps)

@@ -32,6 +32,11 @@ class LabelDirection:
     )
     shortest: float = rule(0.03, "least deviation of the margins: the sign along the direction is known")
     margin_variance: float = rule(0.005, "noise variance of the margins along it from which steps shorten")
+    faint_level: float = rule(25.0, "n·μ from which, below a signal of 1, the labels' share is asked for: noise of .1")
+    faint_label_share: Fraction = rule(Fraction(3, 20), "for that share; its noise is 1/15 where n·μ is 40")
+    faint_moments_share: Fraction = rule(
+        Fraction(1, 20), "below a signal of 1, for mean and spread along the direction: margins are short"
+    )
 
 
 LABEL_DIRECTION = LabelDirection()

@@ -46,8 +46,18 @@ def asks_for_length(facts: PublicFacts, options: SolverOptions) -> bool:
     return plain and not facts.counts and not facts.is_large and facts.design.attached.offset is None
 
 
-def lengthened(gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, theta: Vector) -> Vector:
-    """Return working coefficients whose margins have the length that the labels tell."""
+def lengthened(
+    gate: Gate,
+    plan: Plan,
+    rounds: int,
+    coordinates: Coordinates,
+    theta: Vector,
+    sampling_errors: float = LABEL_SLOPE.sampling_errors,
+) -> Vector:
+    """Return working coefficients whose margins have the length that the labels tell.
+
+    A length within so many sampling errors of what the labels tell is kept.
+    """
     mean, spread = margin_moments(plan, coordinates, theta)
     size = math.hypot(mean, spread)
     length, sampling, sights = 0.0, 0.0, []
@@ -65,7 +75,7 @@ def lengthened(gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, th
         sights.append((length + step, 1 / variance if variance > 0 else math.inf))
         length, variance = averaged(sights[-LABEL_SLOPE.kept :])
     least = LABEL_SLOPE.noise_variances * variance
-    kept = max(0.0, 1 - least / length**2) if abs(length) > LABEL_SLOPE.sampling_errors * sampling else 0.0
+    kept = max(0.0, 1 - least / length**2) if abs(length) > sampling_errors * sampling else 0.0
     return math.exp(kept * length) * theta
 
 

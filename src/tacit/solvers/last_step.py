@@ -109,7 +109,10 @@ def bound_of_rows(plan: Plan, pilot: Pilot, norms: RowNorms | None, usual: float
         rare = rare_factor(ONE_STEP.rare_rows, plan.signal, level) * usual
         found = between(norms.quantile, ONE_STEP.row_least * rare, ONE_STEP.row_most.at(plan.signal * level) * rare)
     plenty = plenty_at(plan)
-    return found if plenty == 0.0 else found * grown(ample_bound(plan, pilot, norms, usual) / found, plenty)
+    if plenty == 0.0:
+        return found
+    # Where few rows are long, the quantile says nothing of them: it is no reason to bound them earlier.
+    return found * grown(max(1.0, ample_bound(plan, pilot, norms, usual) / found), plenty)
 
 
 def ample_bound(plan: Plan, pilot: Pilot, norms: RowNorms, usual: float) -> float:
@@ -308,7 +311,7 @@ def bounded(
             top = min(top, loss.smoothness)
             largest = top * curved_rows(plan, coordinates, usual, own, top) * (usual / row_bound) ** 2
             plenty = plenty_at(plan)
-            largest *= grown(PLENTY.curved / largest, plenty)
+            largest *= grown(max(1.0, PLENTY.curved / largest), plenty)
             loosening = grown(1 / TAIL.loosened, plenty)
             return replace(loss, smoothness=largest), Clip(row_bound, 0.0, shortened=True, loosening=loosening)
         return (classification.weighted_logistic(top) if top < 0.25 else loss), Clip(row_bound, 0.0)

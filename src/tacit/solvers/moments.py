@@ -51,7 +51,9 @@ def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     stage = staged.Stage(Descent(1, length, 0.0, clip, options.output or "tail", 1.0), 1)
     moments = STAGED.moments_queries, STAGED.moments_share
     columns = column_queries(facts, facts.passes_allowed(options) - 1)
-    return staged.priced_stages(facts, allowed, (stage,), (Fraction(1),), moments, "moments", columns)
+    return staged.seeking_tail(
+        staged.priced_stages(facts, allowed, (stage,), (Fraction(1),), moments, "moments", columns)
+    )
 
 
 def predicted_error(facts: PublicFacts, planned: Plan) -> float:

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.contract.channel_map import ChannelMap
+from tacit.contract.checked_query import LARGEST
 from tacit.contract.network_query import Network, NetworkGradient
 from tacit.contract.plan import Plan, Solution
 from tacit.contract.query import Gate
+from tacit.errors import SettingError
 
 Floats = NDArray[np.float64]
 OPTIMISERS = ("sgd", "adam")
@@ -91,11 +93,18 @@ class NetworkDescent:
             if self.before_step is not None:
                 self.before_step(state.done + 1)
             query = NetworkGradient(state.theta, self.clip, self.network, self.slots, self.chunk, self.channel_map)
-            state = self._after(state, gate.ask(query).value / plan.count)
+            after = self._after(state, gate.ask(query).value / plan.count)
+            if not np.abs(after.theta).max() <= LARGEST:
+                raise SettingError(
+                    f"After step {after.done} a weight was beyond {LARGEST:g}, by noisy gradients alone: the training "
+                    "does not converge. Choose a smaller step_size. What was charged stays charged."
+                )
+            state = after
             if self.observer is not None:
                 self.observer(state)
         return Solution(np.array(state.weights(self.weights)))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _after(self, state: NetworkState, gradient: Floats) -> NetworkState:
         done, rate = state.done + 1, self.step_size * self._pace(state.done)
         first, second = state.first, state.second

@@ -19,6 +19,9 @@ from tacit.solvers.network_rules import NETWORKS
 from tacit.solvers.solver import PublicFacts, SolverOptions
 from tacit.validate import whole
 
+MOST_STEPS = 10_000_000
+"""No machine takes more of them, and pricing so many would take long."""
+
 
 @dataclass(frozen=True)
 class Slots:
@@ -50,5 +53,5 @@ def network_step(facts: PublicFacts, batches: Batches, steps: int, others: tuple
     """Price so many steps with all that others leave of the budget, by the accountant that states the guarantee."""
     if facts.budget.epsilon is None or facts.budget.is_pure or facts.budget.is_infinite:
         raise BudgetError("A network is trained with a finite epsilon and a delta above 0.")
-    found = price_steps(facts, batches, whole("steps", steps, 1), others, mu_squared_of(facts.budget))
+    found = price_steps(facts, batches, whole("steps", steps, 1, MOST_STEPS), others, mu_squared_of(facts.budget))
     return Step(QueryKind.NETWORK_GRADIENT, found.price, steps, Purpose.DESCENT)

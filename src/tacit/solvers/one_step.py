@@ -323,7 +323,7 @@ def _pilot(facts: PublicFacts, options: SolverOptions, allowed: Fraction, others
     labels = facts.loss.code in LABELS
     if labels and facts.is_large and options.iterations is None and most is None:
         usual = replace(usual, iterations=ONE_STEP.steps_of_large)
-    price = whitened_gradient.descent_plan if labels else staged_gradient.plan
+    price = whitened_gradient.descent_plan if labels else staged_gradient.pilot_plan
     # The larger budget is what all steps would cost if those asked for elsewhere were paid too.
     spent = _cost(facts, _own_steps(price(facts, usual, allowed)))
     larger = price(facts, usual, allowed * allowed / spent)

@@ -7,6 +7,7 @@ request. The gate answers these steps and nothing else, so an own solver is post
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -16,9 +17,10 @@ import numpy as np
 from tacit.accounting.composition import compose
 from tacit.contract.plan import Plan, Solution, Step
 from tacit.contract.purpose import Purpose
-from tacit.contract.query import Gate, QueryKind
+from tacit.contract.query import Answer, Gate, GradientSum, Query, QueryKind
 from tacit.contract.sensitivity import FINEST_BOUND, LARGEST_BITS, Price
 from tacit.errors import SettingError
+from tacit.solvers.coordinates import public_clip
 from tacit.solvers.requirements import NO_INTERVALS, require
 from tacit.solvers.solver import PublicFacts, SolverOptions, assembled
 from tacit.validate import is_whole
@@ -28,6 +30,8 @@ SUMS = frozenset(
 )
 """Kinds whose price is a bound and noise; those of the others rest on further proofs."""
 _FIELDS = ("kind", "price", "times", "purpose", "size")
+WIDE_CLIP = 4.0
+"""A clip so many times `public_clip` has that many times the noise, and cuts hardly anything less."""
 WITHOUT_NOISE = Fraction(2**20)
 """The μ² that a solver plans with where no noise is added."""
 
@@ -44,7 +48,7 @@ class OwnSolver:
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
         """Run it, and refuse coefficients that are none."""
-        found = self.inner.run(gate, plan)
+        found = self.inner.run(_CountedGate(gate, plan) if plan.private else gate, plan)
         design = plan.design
         shape = (design.width,) if design.outputs == 1 else (design.width, design.outputs)
         theta = np.array(getattr(found, "theta", None), dtype=np.float64)
@@ -54,6 +58,31 @@ class OwnSolver:
         if iterates is not None and (np.shape(iterates)[1:] != shape or not 0 < len(iterates) <= plan.queries):
             raise SettingError(f"iterates are coefficients of shape {shape} after each of the last answers.")
         return Solution(theta, iterates=None if iterates is None else np.array(iterates, dtype=np.float64))
+
+
+@dataclass
+class _CountedGate:
+    """A gate that warns, once, of gradients whose public clip is so wide that noise swamps them."""
+
+    gate: Gate
+    plan: Plan
+    warned: bool = False
+
+    def ask(self, query: Query) -> Answer:
+        """Pass the query on. What is looked at is its clip, which is public."""
+        if not self.warned and isinstance(query, GradientSum) and query.matrix is None:
+            usual = public_clip(self.plan)
+            if query.clip > WIDE_CLIP * usual:
+                self.warned = True
+                warnings.warn(
+                    f"Noise swamps this solver's gradients: it asked for a clip of {query.clip:.3g}, and noise grows "
+                    f"with it. The {self.plan.loss.name} loss has no bounded slope, so that gradient_bound(plan) grows "
+                    f"with √n. Ask with a clip of your own, such as public_clip(plan) = {usual:.3g} of "
+                    "tacit.solvers.coordinates.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+        return self.gate.ask(query)
 
 
 def is_own_solver(solver: object) -> bool:

@@ -26,7 +26,8 @@ class Plenty:
     pilot: float = rule(0.05, "share of the pilot: steps correct it")
     step: float = rule(3.0, "times its part for the last step: its noise is what is left")
     curved: float = rule(
-        0.25, "curvature that a row of labels may have, in gradient and matrix: a step is then not too long"
+        0.25,
+        "curvature that a row of labels may have at least; gradient and matrix have the same, so no step is too long",
     )
     sandwich: float = rule(2.0, "times its part for curvature and score")
     tail: float = rule(3.0, "times its part for the mean of large gradient norms")

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from tacit.contract.query import ColumnCounts, Gate, Measure, ResidualSize
 from tacit.solvers.coordinates import Matrix, Vector
-from tacit.solvers.interval_rules import START
 
 SMALLEST = 1e-300
 FARTHEST = 1e6
@@ -81,6 +80,9 @@ def bisect_noisy(
 
 def considered_noise(noise: float) -> float:
     """Noise that the law of places goes by: none where it is small, and bisection hardly errs."""
+    # The rules of intervals take a fiftieth of a second to load, and a start without a fit needs none of them.
+    from tacit.solvers.interval_rules import START
+
     return noise if noise > START.noisy else 0.0
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.contract.plan import Plan
-from tacit.contract.query import Gate, ResidualSize
+from tacit.contract.query import Gate, Measure, ResidualSize
 from tacit.design.response import Count, Positive
 from tacit.losses import log_link, poisson, regression
 from tacit.losses.loss import Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector, response_ends
+from tacit.solvers.far_out_rules import FAR_OUT
 from tacit.solvers.quantiles import FARTHEST, bisect, bisect_octaves, residuals_within
 from tacit.solvers.rules import RESPONSE, STAGED, between
 
@@ -73,9 +74,21 @@ def step_unit(loss: Loss, known: Residuals) -> float:
 
 
 def measure(
-    gate: Gate, plan: Plan, rounds: int, coordinates: Coordinates, theta: Vector, known: Residuals, one_in: int
+    gate: Gate,
+    plan: Plan,
+    rounds: int,
+    coordinates: Coordinates,
+    theta: Vector,
+    known: Residuals,
+    one_in: int,
+    *,
+    far_out: bool = False,
 ) -> Residuals:
-    """Ask for the mean size of the residuals (one round) or the radius of most (several)."""
+    """Ask for the mean size of the residuals (one round) or the radius of most (several).
+
+    With `far_out` residuals are squared, and cut at a share of the range; the size stays what it was where their mean
+    square does not stand out of its noise.
+    """
     low, high = response_ends(plan)
     if rounds == 0:
         return known
@@ -89,6 +102,8 @@ def measure(
         radius = bisect_octaves(within, top, STAGED.scale_octaves, rounds, held)
         deviation = radius / RESPONSE.deviation
         return replace(known, size=deviation / RESPONSE.normal, deviation=deviation)
+    if far_out:
+        return _measured_far_out(gate, plan, coordinates, theta, known, one_in)
     cap = min(high - low, STAGED.size_cap * known.size)
     counts = isinstance(plan.design.response, Count | Positive)
     if counts:
@@ -100,6 +115,27 @@ def measure(
     mean = cap * float(gate.ask(query).value[0]) / plan.count
     size = between(mean, cap / STAGED.size_floor, cap)
     return replace(known, size=size, deviation=RESPONSE.normal * size)
+
+
+def is_shared(plan: Plan, known: Residuals) -> bool:
+    """Whether most records have one response, as finely as their median was sought."""
+    low, high = response_ends(plan)
+    return known.size < FAR_OUT.shared * (high - low)
+
+
+def _measured_far_out(
+    gate: Gate, plan: Plan, coordinates: Coordinates, theta: Vector, known: Residuals, one_in: int
+) -> Residuals:
+    """Size by the mean square: what most records are near tells nothing of the others."""
+    low, high = response_ends(plan)
+    cap = FAR_OUT.cut * (high - low)
+    query = ResidualSize(theta, cap, coordinates.matrix, low, high, Measure.SQUARE, every=one_in)
+    answer = gate.ask(query)
+    square, noise = float(answer.value[0]) / plan.count, answer.noise_scale / plan.count
+    if square < FAR_OUT.noises * noise:
+        return known
+    deviation = cap * math.sqrt(min(square, 1.0))
+    return replace(known, size=deviation / RESPONSE.normal, deviation=deviation)
 
 
 def shift_to_quantile(

@@ -42,6 +42,14 @@ class Spectrum:
         with one_thread(len(matrix)):
             return Spectrum(*np.linalg.eigh(matrix))
 
+    @staticmethod
+    def beside_constant(matrix: Matrix, count: float) -> Spectrum:
+        """Decompose all but the last row and column; the last direction is that of the constant, of a known value."""
+        inner = Spectrum.of(matrix[:-1, :-1])
+        vectors = np.zeros_like(matrix)
+        vectors[:-1, :-1], vectors[-1, -1] = inner.vectors, 1.0
+        return Spectrum(np.append(inner.values, count), vectors)
+
     def with_values(self, values: Vector) -> Matrix:
         """Return U values U'."""
         return np.asarray((self.vectors * values) @ self.vectors.T)

@@ -19,12 +19,21 @@ from tacit.contract.purpose import Purpose
 from tacit.contract.query import Gate, QueryKind
 from tacit.design.response import Count
 from tacit.losses import regression
-from tacit.losses.loss import LOG_LINKED, Code
+from tacit.losses.loss import LOG_LINKED, Code, Loss
 from tacit.solvers.coordinates import Coordinates, Vector
 from tacit.solvers.course_correction import Course
+from tacit.solvers.far_out_rules import FAR_OUT
 from tacit.solvers.noisy_steps import Descent, descend
 from tacit.solvers.recalibration import recalibrate
-from tacit.solvers.residual_scale import Residuals, loss_in_units, measure, shift_to_quantile, slope_size, step_unit
+from tacit.solvers.residual_scale import (
+    Residuals,
+    is_shared,
+    loss_in_units,
+    measure,
+    shift_to_quantile,
+    slope_size,
+    step_unit,
+)
 from tacit.solvers.response_location import LocatingResponse, ResponseLocation, locate_response
 from tacit.solvers.rules import CORRECTIONS, LABELS, RESPONSE, STAGED, Pace, between
 from tacit.solvers.shrinkage import shrink, unclipped_share
@@ -51,7 +60,8 @@ class Staged(CoefficientSolver):
 
     `shrinkage` is how much of the noise's share is taken off the result, 0 for none. With
     `follows_course` it is taken off after every stage, and the rest of the way is gone. Level and
-    slope are asked for at the end where `recalibration` is n·μ of each of them.
+    slope are asked for at the end where `recalibration` is n·μ of each of them. With `seeks_tail` a response that most
+    records share is first measured far out.
     """
 
     locating_response: LocatingResponse
@@ -60,6 +70,7 @@ class Staged(CoefficientSolver):
     shrinkage: float = 0.0
     recalibration: float | None = None
     follows_course: bool = False
+    seeks_tail: bool = False
     name: str = "staged-gradient"
 
     def run(self, gate: Gate, plan: Plan) -> Solution:
@@ -84,27 +95,22 @@ class Staged(CoefficientSolver):
         theta, sizes = start, []
         one_in = self.whitening.one_in
         course = Course.at_start(coordinates) if corrected else None
+        far_out = self.seeks_tail and is_shared(plan, known)
         for number, stage in enumerate(self.stages):
-            known = measure(gate, plan, stage.scale_rounds, coordinates, theta, known, one_in)
+            known = measure(gate, plan, stage.scale_rounds, coordinates, theta, known, one_in, far_out=far_out)
+            far_out = far_out and known.size > location.size
             sizes.append(known.size)
             if stage.shift_rounds:
                 rounds = stage.shift_rounds
                 theta = shift_to_quantile(gate, plan, rounds, coordinates, theta, known)
             loss = loss_in_units(plan, known, first=number == 0)
-            clip = (stage.descent.clip_factor or 1.0) * math.sqrt(coordinates.dimension)
-            clip *= slope_size(loss, known)
-            if loss.code is Code.POISSON:
-                clip = max(clip, clip_of_events(plan, known.rate) * math.sqrt(coordinates.dimension))
-            unit = step_unit(loss, known)
-            if loss.code is Code.POISSON:
-                paid = [it for it in plan.steps if it.purpose is Purpose.DESCENT][number]
-                unit = 1 / max(known.rate, STAGED.rate_noise * clip * paid.noise_share(plan.count))
+            clip, unit = clip_and_unit(plan, loss, known, number, stage, coordinates.dimension)
             descent = replace(stage.descent, step_size=stage.descent.step_size * unit)
             theta, noise = descend(gate, plan, descent, coordinates, theta, clip, loss)
             if course is not None:
                 course = course.after(stage.descent, noise * unit, unclipped_share(stage.descent.clip_factor or 1.0))
                 last = stage is self.stages[-1]
-                longest = COLUMNS.longest[0 if loss.code is Code.SQUARED else 1] if last else 1.0
+                longest = COLUMNS.longest[0 if loss.code is Code.SQUARED else 1] if last else None
                 way, course = course.corrected(theta - start, longest)
                 theta = start + way
         strength = self.shrinkage or shrinkage_of_events(plan, known.rate)
@@ -116,6 +122,18 @@ class Staged(CoefficientSolver):
             n_mu, median = self.recalibration, location.median
             theta = recalibrate(gate, plan, n_mu, coordinates, theta, ends, median)
         return theta, known
+
+
+def clip_and_unit(
+    plan: Plan, loss: Loss, known: Residuals, number: int, stage: Stage, dimension: float
+) -> tuple[float, float]:
+    """Clip of a stage's gradients, and the unit of its steps; of rare counts a clip holds one event."""
+    clip = (stage.descent.clip_factor or 1.0) * math.sqrt(dimension) * slope_size(loss, known)
+    if loss.code is not Code.POISSON:
+        return clip, step_unit(loss, known)
+    clip = max(clip, clip_of_events(plan, known.rate) * math.sqrt(dimension))
+    paid = [it for it in plan.steps if it.purpose is Purpose.DESCENT][number]
+    return clip, 1 / max(known.rate, STAGED.rate_noise * clip * paid.noise_share(plan.count))
 
 
 def clip_of_events(plan: Plan, rate: float) -> float:
@@ -145,13 +163,31 @@ def first_coefficients(plan: Plan, location: ResponseLocation) -> Vector:
 
 def plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
     """Price a fit of a continuous response or of counts."""
+    signal = facts.signal(allowed)
+    if facts.loss.code is not Code.SQUARED:
+        return _stages_plan(facts, options, allowed, 0.0)
+    return seeking_tail(_stages_plan(facts, options, allowed, FAR_OUT.clip.at(signal)))
+
+
+def seeking_tail(planned: Plan) -> Plan:
+    """Return the same plan, which measures a response that most records share far out."""
+    solver = planned.solver
+    return replace(planned, solver=replace(solver, seeks_tail=True)) if isinstance(solver, Staged) else planned
+
+
+def pilot_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction) -> Plan:
+    """Price the same for a step that follows, which gives back what clipping took."""
+    return _stages_plan(facts, options, allowed, 0.0)
+
+
+def _stages_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction, least_clip: float) -> Plan:
     pace = pace_of(facts, options, facts.signal(allowed))
     narrow = facts.design.width <= STAGED.narrow and not facts.is_large
     queries, share = STAGED.narrow_queries if narrow else STAGED.wide_queries
     require_passes(options, 2 + facts.counts)
     queries = max(1, min(queries, facts.passes_allowed(options) - 1 - sum(pace.steps)))
     shares = STAGED.stages, 1 - STAGED.stages
-    stages = _stages(facts, options, pace, facts.signal(allowed))
+    stages = _stages(facts, options, pace, facts.signal(allowed), least_clip)
     columns = column_queries(facts, facts.passes_allowed(options) - sum(pace.steps))
     return priced_stages(facts, allowed, stages, shares, (queries, share), "staged-gradient", columns)
 
@@ -202,7 +238,7 @@ def priced_stages(
     one = facts.n_mu(allowed) * math.sqrt(CORRECTIONS.share / 2)
     solver = Staged(
         locating,
-        after_sums(whitening_of_numbers(facts, allowed, queries, share), columns),
+        after_sums(_ridged(whitening_of_numbers(facts, allowed, queries, share), facts, columns), columns),
         stages,
         shrinkage=min(1.0, CORRECTIONS.full_shrinkage / signal) if recalibrates else 0.0,
         recalibration=one if recalibrates else None,
@@ -243,6 +279,13 @@ def whitening_of_numbers(facts: PublicFacts, allowed: Fraction, queries: int, sh
     )
 
 
+def _ridged(whitening: Whitening, facts: PublicFacts, columns: int) -> Whitening:
+    """The same with the ridge of wide tables, for least squares after sums of columns."""
+    if not columns or facts.loss.code is not Code.SQUARED:
+        return whitening
+    return replace(whitening, ridge=COLUMNS.ridge_of_numbers * whitening.ridge)
+
+
 def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
     """Steps of both stages, their length and momentum."""
     if facts.loss.code in LOG_LINKED:
@@ -261,10 +304,12 @@ def pace_of(facts: PublicFacts, options: SolverOptions, signal: float) -> Pace:
     return pace
 
 
-def _stages(facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float) -> tuple[Stage, ...]:
+def _stages(
+    facts: PublicFacts, options: SolverOptions, pace: Pace, signal: float, least_clip: float
+) -> tuple[Stage, ...]:
     code, loss = facts.loss.code, facts.loss
     by_size = code in {Code.SQUARED, *LOG_LINKED}
-    clip = (STAGED.size_clip if by_size else STAGED.slope_clip).at(signal)
+    clip = max(least_clip, STAGED.size_clip.at(signal)) if by_size else STAGED.slope_clip.at(signal)
     threshold = loss.shape[0] if loss.relative else regression.EFFICIENT
     curvature = {
         Code.SQUARED: unclipped_share(clip),

@@ -179,7 +179,9 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
             bound = whitening.row_factor * math.sqrt(found.dimension)
         one_in = 1 if first else whitening.one_in
         answer = gate.ask(SecondMoments(bound, found.matrix, every=one_in))
-        spectrum = Spectrum.of(answer.value)
+        # Standardised columns are centred and the constant's mean square is known: a ridge would slow the intercept.
+        apart = bool(columns) and plan.design.intercept
+        spectrum = Spectrum.beside_constant(answer.value, plan.count) if apart else Spectrum.of(answer.value)
         spread = spectrum.denoised(answer.noise_scale)
         norm = noise_norm(answer.noise_scale, width)
         # Whitened rows have mean squares of about 1; those of the first query at most the row norm.
@@ -190,8 +192,11 @@ def whiten(gate: Gate, plan: Plan, whitening: Whitening, standards: Matrix | Non
             # The new map is at most √(count / ridge) times as long as the one before.
             length = float(np.linalg.norm(found.matrix))
             ridge = max(ridge, plan.count * (length / LONGEST_MAP) ** 2)
-        lower, directions = _triangular_map(spectrum, plan.count / (spread + ridge), found.matrix)
-        resolved = spread / (spread + ridge)
+        whole = spread + ridge
+        if apart:
+            spread[-1] = whole[-1] = plan.count
+        lower, directions = _triangular_map(spectrum, plan.count / whole, found.matrix)
+        resolved = spread / whole
         found = Coordinates(
             lower,
             max(1.0, float(np.sum(resolved))),
@@ -231,6 +236,8 @@ def descent_plan(facts: PublicFacts, options: SolverOptions, allowed: Fraction, 
     if columns:
         queries, share = (0, spent / columns) if is_faint(facts, signal) else (1, spent * (1 - columns * COLUMNS.share))
         ridge = COLUMNS.ridge[signal >= LABELS.few_signal]
+        if signal < LABELS.few_signal and facts.loss.code in TWO_LABELS:
+            ridge = COLUMNS.ridge_of_two
     row_factor = LABELS.row_factor.at(signal)
     one_in = facts.one_in_of_moments(math.sqrt(allowed * share), row_factor)
     recipe = recipe_of(facts, signal)

@@ -21,6 +21,12 @@ class Columns:
     ridge: tuple[float, float] = rule(
         (0.9, 1.6), "ridge of labels below and above signal 20, in noise norms: slopes along common factors gain by it"
     )
+    ridge_of_two: float = rule(
+        1.8, "that of two labels below signal 20: less noise where few directions matter; 2.7 costs real tables"
+    )
+    ridge_of_numbers: float = rule(
+        1.5, "times the ridge of narrow tables, for numbers: halves the error along few directions"
+    )
     floor: float = rule(0.5, "least variance of a column, in noise deviations")
     alone: float = rule(1024.0, "columns from which a faint table is standardised alone: eigenvectors take too long")
     faint: float = rule(4.0, "signal below which that is so: second moments would be noise, and steps are short")
@@ -29,8 +35,10 @@ class Columns:
         0.02, "of a direction whose way and noise are followed: a guess, below all that was seen"
     )
     longest: tuple[float, float, float] = rule(
-        (1.35, 1.15, 1.2),
-        "factor by which the way left is gone, of numbers, counts and labels: longer ones stretch noise",
+        (1.35, 1.15, 1.2), "largest factor at the end, of numbers, counts and labels: longer ones stretch noise"
+    )
+    noise: float = rule(
+        1.4, "times the noise that the recursion tells, at the end: its blocks had 1.2 to 2 times as much"
     )
     short: float = rule(120.0, "n·μ/d of the second moments up to which rounding to such steps is below the noise")
 

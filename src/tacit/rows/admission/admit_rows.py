@@ -18,9 +18,9 @@ from tacit.design.factor import Numeric
 from tacit.errors import FileError, InvalidRecordsError
 from tacit.rows.admission.clip_and_scale import Preparer, prepare_sparse
 from tacit.rows.admission.contribution_bounding import admit_persons
-from tacit.rows.encoding.encode_rows import Encoded, RecordEncoder
+from tacit.rows.encoding.encode_rows import ARRAY_ADVICE, FILE_ADVICE, TABLE_ADVICE, Encoded, RecordEncoder
 from tacit.rows.sources import source as sources
-from tacit.rows.sources.arrays import SparseSource
+from tacit.rows.sources.arrays import MatrixSource, SparseSource
 from tacit.rows.sources.source import Batch, Source
 from tacit.rows.storage import record_store
 from tacit.rows.storage.record_store import BLOCK_ROWS, Draw, SparseBlock, SparseStore
@@ -63,7 +63,7 @@ def admit(
     one_of("invalid_rows", invalid_rows, ("error", "zero"))
     sparse = stays_sparse(source, design)
     preparer = Preparer.of(design, sparse=sparse)
-    encoder = RecordEncoder.of(design, strict=invalid_rows == "error")
+    encoder = replace(RecordEncoder.of(design, strict=invalid_rows == "error"), advice=_advice(source))
     needed = (*encoder.numbers, *encoder.labels)
     sources.require_columns(sources.names_read(source), needed, source.typed_by)
     if encoder.strict and fewest > 0 and source.resident:
@@ -86,6 +86,15 @@ def admit(
     if progress is not None:
         progress(1, 1, LABEL)
     return store
+
+
+def _advice(source: Source) -> str:
+    """What to say of invalid records beside the demands: by the kind of the table, not by its cells."""
+    if not source.resident:
+        return FILE_ADVICE
+    table = source.table if isinstance(source, sources.AttachedSource) else source
+    # One cell can make objects or complex numbers of an array: all arrays are told the same.
+    return ARRAY_ADVICE if isinstance(table, MatrixSource) else TABLE_ADVICE
 
 
 def _require_weight(source: Source, encoder: RecordEncoder) -> None:

@@ -48,6 +48,18 @@ def not_numeric(column: str) -> DataError:
     return DataError(f"Column {column!r} holds dates, times or nested values, which are not numbers. {advice}")
 
 
+def require_no_text(texts: Sequence[str]) -> None:
+    """Refuse text where numbers are declared: the columns whose type it is, by their names."""
+    if texts:
+        labels = 'as labels, by type = "factor" in a schema or tacit.OneHotLevels in front of an estimator'
+        spelt = (
+            "convert texts that spell numbers (pandas.to_numeric(…, errors='coerce')), or give the path of a CSV file"
+        )
+        several = "Columns" if len(texts) > 1 else "Column"
+        have = "have the type text, where numbers are" if len(texts) > 1 else "has the type text, where numbers are"
+        raise DataError(f"{several} {', '.join(map(repr, texts))} {have} declared. Declare it {labels}; or {spelt}.")
+
+
 def to_float64(values: NDArray[Any], column: str) -> Floats:
     """Numbers of an array of any type: missing is NaN, what is no number is infinite.
 

@@ -188,6 +188,22 @@ def _substituted_codes(labels: NDArray[Any], levels: Sequence[str], cell: factor
     return codes
 
 
+FILE_ADVICE = (
+    'If the table spells numbers, letters, dates or missing cells in its own way, declare decimal = "," or '
+    'an encoding under [file], type = "date" with a format, or missing_codes in the schema; '
+    "percent signs and marks of thousands are not read."
+)
+TABLE_ADVICE = (
+    "Of a pandas table, .isna() finds missing cells and pandas.to_numeric(…, errors='coerce') makes missing ones of "
+    'text. With a schema, type = "date" declares dates and missing_codes what stands for a missing cell.'
+)
+# Partly in scikit-learn's words.
+ARRAY_ADVICE = (
+    "In an array of objects each cell is converted by itself: the argument must be a string that spells a number, "
+    "or a real number. Complex data not supported: give real parts, or absolute values."
+)
+
+
 @dataclass(frozen=True)
 class RecordEncoder:
     """What a design asks of a batch: features, outcome, and whose the records are.
@@ -199,6 +215,8 @@ class RecordEncoder:
     reader: FeatureReader
     outcome: OutcomeEncoder
     strict: bool = False
+    advice: str = FILE_ADVICE
+    """What else the refusal says: by the kind of the table alone."""
 
     @classmethod
     def of(cls, design: Design, *, strict: bool = False) -> RecordEncoder:
@@ -261,12 +279,7 @@ class RecordEncoder:
             raise InvalidRecordsError(
                 "Some records are invalid: a needed value is missing, infinite or no number, a label is not declared, "
                 f"or a record has more or fewer fields than the table. {''.join(f'{text} ' for text in demands)}"
-                'If the table spells numbers, letters, dates or missing cells in its own way, declare decimal = "," or '
-                'an encoding under [file], type = "date" with a format, or missing_codes in the schema; '
-                "percent signs and marks of thousands are not read. "
-                'Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing. '
-                # The same whatever the cells hold.
-                "(In scikit-learn's words: an argument must be a string or a real number. Complex data not supported.)"
+                f'{self.advice} Mend or remove them, or set invalid_rows="zero" to let such records contribute nothing.'
             )
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 from tacit.rows.encoding.cells import cell_number, plain_labels, quiet, to_float64
-from tacit.rows.sources.data_frame import series_labels, stored_by_arrow
+from tacit.rows.sources.data_frame import is_text, series_labels, stored_by_arrow
 from tacit.rows.sources.source import Batch, Names, Source, SparseRows, require_table
 from tacit.rows.storage.tiles import Floats
 
@@ -39,6 +39,10 @@ class MatrixSource(Source):
         for start in range(0, len(self.values), rows):
             part = self.values[start : start + rows]
             yield Batch(len(part), partial(self._numeric, part), partial(self._labels, part))
+
+    def text_among(self, names: Names) -> list[str]:
+        """All of the columns, where the array is of text."""
+        return [*names] if self.values.dtype.kind in "US" else []
 
     def _numeric(self, part: NDArray[Any], names: Names) -> Floats:
         if tuple(names) != self.names:
@@ -86,6 +90,14 @@ def typed_by(values: Any) -> str | None:
     if isinstance(series, nw.Series):
         return str(series.implementation.value)
     return None if is_sequence(values) else "numpy"
+
+
+def is_text_column(values: Any) -> bool:
+    """Whether the type of an array or a series is text; that of a list never is."""
+    series = _series(values)
+    if isinstance(series, nw.Series):
+        return is_text(series)
+    return isinstance(values, np.ndarray) and values.dtype.kind in "US"
 
 
 def as_column(values: Any, what: str, length: int) -> NDArray[Any]:

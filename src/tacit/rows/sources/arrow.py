@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -90,8 +90,12 @@ class ParquetSource(Source):
             response=response,
             length=length,
             resident=False,
-            typed_by="Parquet",
+            typed_by=sources.FOOTER,
         )
+
+    def text_among(self, names: Names) -> list[str]:
+        """Those of the columns whose type in the footer is text."""
+        return [name for name in names if name in self.types and is_text_type(self.types[name])]
 
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches of the columns asked for; the file must have its length and not change."""
@@ -293,9 +297,19 @@ def arrow_kind(kind: pa.DataType) -> ColumnKind:
     return next((name for name, families in kinds.items() if _is(kind, *families)), "other")
 
 
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether a type is text, or categories that are text."""
+    return _is(_value_type(kind), *TEXTS, *BYTES)
+
+
 def _value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
 def _is(kind: pa.DataType, *families: str) -> bool:
     return any(getattr(types, f"is_{family}")(kind) for family in families)
+
+
+def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """A table of public values by column."""
+    return pa.table(dict(columns))

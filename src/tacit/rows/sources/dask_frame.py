@@ -64,6 +64,10 @@ class DaskSource(Source):
         declared = FrameSource.of(declared_frame(data), response, 0)
         return cls(data, declared, names=declared.names, response=response, resident=False, typed_by=declared.typed_by)
 
+    def text_among(self, names: Names) -> list[str]:
+        """Those of the columns whose declared type is text."""
+        return self.declared.text_among(names)
+
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches of the columns asked for, partition after partition."""
         # Columns are refused by their declared types, before anything is computed.

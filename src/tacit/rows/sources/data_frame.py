@@ -66,6 +66,11 @@ class FrameSource(Source):
             sources.require_columns(names, [response])
         return cls(frame, names=names, response=response, length=len(frame), typed_by=str(frame.implementation.value))
 
+    def text_among(self, names: Names) -> list[str]:
+        """Those of the columns whose type is text; a column of objects has none."""
+        place = {name: index for index, name in enumerate(self.names)}
+        return [name for name in names if name in place and is_text(self.frame[:, place[name]])]
+
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Slices of the converted numeric columns and of the raw label columns."""
         # By position: pandas columns may be named by numbers, which the source knows as text.
@@ -98,6 +103,21 @@ def holds_objects(series: nw.Series[Any]) -> bool:
     """Whether the column stores Python objects, whose type only the cells could tell."""
     dtype = getattr(series.to_native(), "dtype", None)
     return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def is_text(series: nw.Series[Any]) -> bool:
+    """Whether the type of a column is text, or categories that are text."""
+    column = _arrow_column(series)
+    if column is not None:
+        from tacit.rows.sources.arrow import is_text_type
+
+        return is_text_type(column.type)
+    if holds_objects(series):
+        return False
+    if series.dtype == nw.Categorical and series.implementation.is_pandas_like():
+        categories = nw.from_native(series.to_native().cat.categories.to_series(), series_only=True)
+        return is_text(categories)
+    return series.dtype in {nw.String, nw.Binary, nw.Categorical, nw.Enum}
 
 
 def stored_by_arrow(native: Any) -> Any:

@@ -53,6 +53,10 @@ class DeclaredSource(Source):
             read, raw = partial(self._numeric, batch, frozenset(spelt)), partial(self._labels, batch)
             yield Batch(batch.length, read, raw)
 
+    def text_among(self, names: Names) -> list[str]:
+        """Those of the columns whose type is text, but for dates and for columns in which words mean "missing"."""
+        return self.source.text_among([it for it in names if it not in self.reading.dates and not self._words(it)])
+
     def _codes(self, column: str) -> tuple[NormalForm, ...]:
         """What stands for a missing cell of a column, each once, in the form in which labels are compared."""
         return tuple(dict.fromkeys(map(normal_form, self.reading.codes_of(column))))

@@ -130,6 +130,10 @@ class FileSet(Source):
             typed_by=parts[0].typed_by,
         )
 
+    def text_among(self, names: Names) -> list[str]:
+        """Those of the columns whose type in the footers is text."""
+        return self.parts[0].text_among(names)
+
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches of the columns asked for, file after file."""
         for part in self.parts:

@@ -138,19 +138,22 @@ def _attach(table: Source, response: Any, given: Mapping[str, Any]) -> Source:
         raise DataError(f"{beside}: give their names in place of arrays.")
     columns: dict[str, NDArray[Any]] = {}
     types: dict[str, str | None] = {}
+    texts: set[str] = set()
 
     def attach(name: str, cells: Any, what: str) -> str:
         while name in table.names or name in columns:
             name += "_"
         columns[name] = arrays.as_column(cells, what, table.length or 0)
         types[name] = arrays.typed_by(cells)
+        if arrays.is_text_column(cells):
+            texts.add(name)
         return name
 
     name = table.response if response is None else attach("y", response, "The response")
     others = {word: cells for word, cells in given.items() if word not in by_name}
     known_as = by_name | {word: attach(word, cells, repr(word)) for word, cells in others.items()}
     own = {part: getattr(table, part) for part in ("names", "length", "resident", "typed_by")}
-    return sources.AttachedSource(table, columns, known_as, types, response=name, **own)
+    return sources.AttachedSource(table, columns, known_as, types, frozenset(texts), response=name, **own)
 
 
 @dataclass(frozen=True)

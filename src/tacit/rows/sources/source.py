@@ -55,6 +55,10 @@ class Batch:
     sparse_rows: Callable[[], SparseRows] | None = field(default=None, repr=False)
 
 
+FOOTER = "Parquet"
+"""Files that state the types of their columns themselves."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
     """A table that can be read again and again from its first record.
@@ -78,6 +82,10 @@ class Source(ABC):
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches that can answer for these columns and no others."""
 
+    def text_among(self, _names: Names) -> list[str]:
+        """Those of the columns whose type is text, by the type alone; none of a table without types, as a CSV file."""
+        return []
+
 
 @dataclass(frozen=True)
 class AttachedSource(Source):
@@ -92,6 +100,13 @@ class AttachedSource(Source):
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     known_as: Mapping[str, str]
     types: Mapping[str, str | None]
+    texts: frozenset[str] = frozenset()
+    """The attached columns whose type is text."""
+
+    def text_among(self, names: Names) -> list[str]:
+        """Those of the columns whose type is text, attached ones too."""
+        of_table = self.table.text_among([name for name in names if name not in self.columns])
+        return [name for name in names if name in self.texts or name in of_table]
 
     def batches(self, rows: int, *, numeric: Names, labels: Names) -> Iterator[Batch]:
         """Batches of the table, which answer for the attached columns too."""
